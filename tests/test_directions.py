@@ -13,6 +13,9 @@ from specdec_cli.memories.readers import read_po
 from specdec_cli.opening import models
 from specdec_cli.opening.models import SHIPPED, ModelChoice, chosen_translator, served_bundles
 from specdec_cli.text.corpus.parallel import Pair
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 GERMAN = "Das ist ein Satz, der nicht zu kurz ist, weil er sehr viele Wörter hat.\n"
 ENGLISH = "This is a sentence that is not too short, because it has very many words.\n"
@@ -110,16 +113,7 @@ def test_documents_state_their_languages_in_both_directions(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("both")
-@pytest.mark.parametrize(
-    ("tag", "expected"),
-    [
-        ('<html lang="de">', '<html lang="en">'),
-        ("<HTML class=\"lang=de\" LANG=de-AT xml:lang='de'>", "<HTML class=\"lang=de\" LANG=en xml:lang='en'>"),
-        ('<html lang="fr">', '<html lang="fr">'),
-        ("<html>", "<html>"),
-        ('<html data-lang="de">', '<html data-lang="de">'),
-    ],
-)
+@pytest.mark.parametrize(("tag", "expected"), CASES.pages_state_the_language_of_the_translation)
 def test_pages_state_the_language_of_the_translation(tag: str, expected: str, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(f'{tag}<p lang="de">Einstellungen</p></html>\n', encoding="utf-8")

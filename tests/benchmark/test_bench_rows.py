@@ -28,6 +28,9 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo, Task
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def parse(text: str) -> Row:
@@ -54,25 +57,7 @@ def test_a_row_has_the_requirements_of_its_decoding() -> None:
     assert [parse(name).compute_type for name in ("greedy", "ctranslate2-greedy", "ctranslate2-beam:int8")] == [None, "auto", "int8"]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("greed", "'greed' is not known; known are greedy, beam"),
-        ("lookup,nix", "'nix' is not known"),
-        ("specdec++:good", "known after the colon are exact"),
-        ("specdec++:", "known after the colon"),
-        ("specdec:high-quality", "specdec:high-quality: known after the colon are exact$"),
-        ("lookup,specdec:high-efficiency", "known after the colon are exact$"),
-        ("greedy:exact", "greedy has no presets"),
-        ("drafter:exact", "drafter has no presets"),
-        ("auto:exact", "auto has no presets"),
-        ("beam:high-quality", "beam has no presets"),
-        ("beam:exact", "beam has no presets"),
-        ("mask-predict:exact", "after the colon a number of iterations is expected"),
-        ("mask-predict:0", "after the colon a number of iterations is expected"),
-        ("input-guided:exact", "known after the colon are unique, unique-3, nearest"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), CASES.invalid_rows_are_refused)
 def test_invalid_rows_are_refused(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=f"row .*{words}"):
         parse(text)
@@ -171,15 +156,7 @@ def test_a_sweep_without_values_is_refused() -> None:
         check_sweep([Row("greedy"), Row("beam")], {"block-size": (4,)})
 
 
-@pytest.mark.parametrize(
-    ("key", "names"),
-    [
-        ("block-size", ["greedy", "beam", "specdec", "specdec++", "blockwise"]),
-        ("top-beta", ["greedy", "beam", "specdec++", "blockwise"]),
-        ("batch-size", ["greedy", "beam", "specdec", "specdec++", "blockwise"]),
-        ("beam-size", ["greedy", "beam"]),
-    ],
-)
+@pytest.mark.parametrize(("key", "names"), CASES.a_sweep_without_rows_has_default_rows)
 def test_a_sweep_without_rows_has_default_rows(key: str, names: list[str]) -> None:
     assert sweep_defaults({key: (1,)}) == names
 

@@ -20,6 +20,9 @@ from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
 from specdec_cli.text.spelling.speller import FILE as LEXICON
 from tests.conftest import largest_file, make_lines
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 app = typer.Typer()
 app.command()(convert)
@@ -205,22 +208,7 @@ def test_a_bundle_to_average_is_found_by_name(name: str, words: str, bundle_fold
     assert words in str(result.exception)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (
-            "modes.careful=[0, nan]",
-            "modes.careful must be a list of a number from -1000000 to 1000000 and a number from -1000000 to 1000000, not (0, nan)",
-        ),
-        ("modes.careful=low", "not 'low'"),
-        ("margins.careful=1", "margins: the bundle has no mode 'careful'"),
-        ("offsets.comma=1", "offsets: no kind of edit is called 'comma'; there are mark_inserted, mark_removed"),
-        ("foo=1", "--set: unknown key 'foo'"),
-        ("max_length=-5", "max_length must be an integer from 0"),
-        ("block_size=2147483648", "block_size must be an integer from 0"),
-        ("presets.fast=3", "presets.fast must be a list of an integer from 1 to 1000 and a number"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), CASES.settings_out_of_range_are_refused)
 def test_settings_out_of_range_are_refused(change: str, words: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "model", "--set", change)
     assert isinstance(result.exception, UsageError)

@@ -24,6 +24,9 @@ from specdec_cli.opening.engines import open_for_loop
 from specdec_cli.opening.machine import Machine, MachineOptions
 from specdec_cli.opening.models import ModelChoice, open_bundle
 from tests.conftest import largest_file, make_lines
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 app = typer.Typer()
 app.command()(distill)
@@ -259,17 +262,7 @@ def test_draws_are_those_of_the_seed_for_every_size_of_shards(
     assert isinstance(resumed.exception, UsageError) and "sampling" in str(resumed.exception)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--temperature", 2], "--temperature and --top-k are for --sample"),
-        (["--top-k", 2], "--temperature and --top-k are for --sample"),
-        (["--sample", "--beam-size", 2], "--sample draws one output, and does not go with --beam-size"),
-        (["--sample", "--length-penalty", 2], "does not go with --length-penalty"),
-        (["--sample", "--nearest", 2], "does not go with --nearest"),
-        (["--sample", "--quantization", "int8_float16"], "--quantization int8_float16 is not offered"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), CASES.what_does_not_go_with_sampling_is_refused)
 def test_what_does_not_go_with_sampling_is_refused(options: list[object], message: str, bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "source.txt").write_text("ka\tlo\n")
     result = draw(bundle_folder, tmp_path / "out", tmp_path / "source.txt", *options)
@@ -305,15 +298,7 @@ def test_a_draft_model_does_not_change_what_is_written(
         assert all(f"{line}\t" in written[1] for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--draft-model", "en-de"], "--draft-model en-de: beam search takes no drafts; --beam-size 1 or --sample does"),
-        (["--draft-model", "de-en", "--sample"], "--draft-model de-en: it translates from de, the model from en"),
-        (["--draft-model", "en-de", "--beam-size", 1, "--quantization", "int16"], "--quantization int16 is not offered"),
-        (["--draft-model", "en-de", "--beam-size", 1, "--with", "en-de"], "for a single bundle"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), CASES.where_nothing_is_drafted_a_draft_model_is_refused)
 def test_where_nothing_is_drafted_a_draft_model_is_refused(
     options: list[object], message: str, bundle_folder: Path, tmp_path: Path
 ) -> None:

@@ -12,9 +12,12 @@ import pytest
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import Format, format_of, read_document
 from specdec_cli.errors import InputError
-from tests.documents.helper import parse, steps, texts, translated, unchanged
+from tests.documents.helper import parse, steps, unchanged
 from tests.documents.test_values import SEEDS, WORDS, changed, units
 from tests.documents.test_values import translated as translated_by_tags
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 ESCAPE = re.compile(r"(?s)\\(?:[uU]([0-9a-fA-F]{4})|(.))")
 CONTROLS = {"n": "\n", "t": "\t"}
@@ -108,34 +111,12 @@ def test_values_of_apple_change(seed: int) -> None:
     )
 
 
-def test_marks_of_android_stay_around_their_words() -> None:
-    value = 'Go to <xliff:g id="c" example="Rome">%1$s</xliff:g>, <b>the old town</b>.<br/>It\\\'s <i>far</i> <!-- x -->away.'
-    data = f'<resources xmlns:xliff="urn:x"><string name="a">{value}</string></resources>'
-    assert texts(parse(data, "android")) == ["Go to <x1/>, <g2>the old town</g2>.<n3/>It's <g4>far</g4> <v5/>away."]
-    assert translated(data, "android") == data.replace("Go to", "GO TO").replace("the old town", "THE OLD TOWN").replace(
-        "It\\'s <i>far</i> <!-- x -->away", "IT\\'S <i>FAR</i> <!-- x -->AWAY"
-    )
-
-
 def test_an_output_that_begins_like_a_reference_is_escaped() -> None:
     document = parse("<resources><string>Hello you, who?</string></resources>", "android")
     assert document.translated(["@you, hallo?"]) == b"<resources><string>\\@you, hallo?</string></resources>"
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "message"),
-    [
-        ("strings.xml", "<resources>\n<string>a</item></resources>", "line 2: not well-formed XML (mismatched tag)"),
-        ("strings.xml", "<resources>\n<string>a & b</string></resources>", "line 2: not well-formed XML"),
-        ("strings.xml", "<!-- x -->\n<strings/>", "line 2: <strings> instead of Android's <resources>"),
-        ("a.strings", '"a" = "b";\n"c" = "d"\n"e" = "f";', 'line 3: expected ;, not \'"e" = "f";\''),
-        ("a.strings", '"a" = "b";\n"c" = "d', "line 2: a quotation mark that is not closed"),
-        ("a.strings", '\n/* note\n"a" = "b";', "line 2: a comment that is not closed"),
-        ("a.strings", '"a" = ;', "line 1: expected a value between quotation marks, not ';'"),
-        ("a.strings", '"a" = "b";\n"c"\n', "line 2: = or ; is missing at the end"),
-        ("a.strings", "{a}", "line 1: expected a key, not '{a}'"),
-    ],
-)
+@pytest.mark.parametrize(("name", "data", "message"), CASES.malformed_files_are_errors_that_name_the_line)
 def test_malformed_files_are_errors_that_name_the_line(name: str, data: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(f"{name}, {message}")):
         read_document(Source(data.encode(), name), format_of(Path(name)))

@@ -39,25 +39,11 @@ def test_the_first_word_of_a_line_is_deleted_with_the_space_after_it(before: str
     assert (edit.source, edit.text) == ("the ", "")
 
 
-def test_the_indentation_of_a_line_in_html_is_kept() -> None:
-    assert corrected("<p>A list of\n  the big one.</p>\n", "html", "A list of big one.") == "<p>A list of\n  big one.</p>\n"
-
-
 @pytest.mark.parametrize("rest", ["1. problem.", "- problem.", "# problem.", "> problem.", "<!-- c -->problem."])
 def test_no_deletion_makes_a_line_begin_with_the_mark_of_a_block(rest: str) -> None:
     content = f"A list of\nthe {rest}\n"
     (segment,) = parse(content, "md").segments
     assert corrected(content, "md", segment.text.replace("the ", "")) == content
-
-
-def test_no_deletion_leaves_a_line_empty() -> None:
-    content = "A list of\nthe\nbig problem.\n"
-    assert corrected(content, "md", "A list of big problem.") == content
-
-
-def test_the_first_word_of_a_text_is_deleted_with_its_space() -> None:
-    assert corrected("the big problem.\n", "md", "big problem.") == "big problem.\n"
-    assert corrected("the - problem.\n", "md", "- problem.") == "the - problem.\n"
 
 
 @pytest.mark.parametrize(("word", "rest"), [("", "big problem of houses"), ("the ", "1. problem of houses")])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
+from tests.documents.helper import parse, shout, texts, translated, unchanged
 from tests.tables import sample, tables
 
 CASES = tables(__file__)
@@ -58,33 +58,6 @@ def test_all_else_is_kept() -> None:
         assert kept in changed
 
 
-def test_lines_are_wrapped_at_the_same_width() -> None:
-    text = "> The children are playing in\n> the garden behind the house\n> and they are happy.\n"
-    longer = translated(text, "md", lambda each: each.replace("garden", "large beautiful garden"))
-    assert longer == "> The children are playing in\n> the large beautiful garden\n> behind the house and they\n> are happy.\n"
-
-
-def test_no_line_begins_with_a_mark_of_a_block() -> None:
-    text = "we have one two three four five\nsix seven eight nine\n"
-    assert translated(text, "md", lambda each: each.replace("five", "- 1. # > six")) == (
-        "we have one two three four - 1. # >\nsix six seven eight nine\n"
-    )
-
-
-def test_a_sentence_on_each_line_stays_on_its_line() -> None:
-    assert texts(parse("One sentence is here.\nAnother one is there.\n", "md")) == ["One sentence is here.", "Another one is there."]
-
-
-def test_edits_keep_the_lines() -> None:
-    text = "He have a *car* and\nshe go to school\nevery days.\n"
-    assert corrected(text, "md", lambda each: each.replace("have", "has").replace("days", "day")) == (
-        "He has a *car* and\nshe go to school\nevery day.\n"
-    )
-    assert corrected(text, "md", lambda each: each.replace("and she go", "but they goes now")) == (
-        "He have a *car* but\nthey goes now to school\nevery days.\n"
-    )
-
-
 @pytest.mark.parametrize(("text", "expected"), CASES.inline_markup_has_stand_ins)
 def test_inline_markup_has_stand_ins(text: str, expected: str) -> None:
     document = parse(f"{text}\n", "md")
@@ -92,47 +65,7 @@ def test_inline_markup_has_stand_ins(text: str, expected: str) -> None:
     assert document.translated([shout(each) for each in texts(document)]).decode().casefold() == f"{text}\n".casefold()
 
 
-MARKUP = st.sampled_from(
-    [
-        "word",
-        "two words",
-        "*a*",
-        "**b c**",
-        "_d_",
-        "`e`",
-        "[f](g)",
-        "![h](i)",
-        "<b>j</b>",
-        "<br>",
-        "Two",
-        "\n",
-        "\n\n",
-        "  \n",
-        "> ",
-        "- ",
-        "1. ",
-        "# ",
-        "| ",
-        "&amp;",
-        "\\*",
-        "*",
-        "_",
-        "[",
-        "]",
-        "<",
-        "```\n",
-        "\t",
-        "é",
-        "\r\n",
-        "|-|-|\n",
-        "<div>\n",
-        "</div>\n",
-        "<!--",
-        "-->",
-        "[x]: y\n",
-        "\ufeff",
-    ]
-)
+MARKUP = st.sampled_from(CASES.markup)
 
 
 @given(st.lists(MARKUP, max_size=40).map(" ".join) | st.text(max_size=60).filter(lambda text: "\0" not in text))
@@ -153,39 +86,12 @@ def test_segments_are_separate_and_written_back(text: str) -> None:
     assert sum(each.count("q") for each in texts(again)) >= len(document.segments)
 
 
-def test_the_box_of_a_task_is_not_part_of_its_text() -> None:
-    content = "- [ ] Buy some bread\n- [x] Go *home*\n  now\n* Some [x] here\n\n[ ] No task\n"
-    assert texts(parse(content, "md"))[:3] == ["Buy some bread", "Go <g1>home</g1> now", "Some [x] here"]
-    assert translated(content, "md").startswith("- [ ] BUY SOME BREAD\n- [x] GO *HOME*\n  NOW\n")
-
-
-def test_a_definition_is_not_joined_with_its_term() -> None:
-    content = "A term\n: The text of it\n  goes on.\n: Another one\n\nOne\n:no mark\n\n:   A last one\n"
-    assert texts(parse(content, "md")) == ["A term", "The text of it goes on.", "Another one", "One :no mark", "A last one"]
-    assert unchanged(parse(content, "md")).decode() == content
-
-
-def test_subscripts_and_superscripts_are_kept() -> None:
-    assert translated("Some H~2~O and x^2^ here\n", "md") == "SOME H~2~O AND x^2^ HERE\n"
-
-
-def test_the_attributes_of_a_heading_are_not_part_of_its_text() -> None:
-    content = "## Some {words} here {#some .class}\n\nMore *words* {: .x}\n===\n\nA text {.class}\n"
-    assert texts(parse(content, "md")) == ["Some {words} here", "More <g1>words</g1>", "A text {.class}"]
-
-
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_formulas_are_kept(ending: str) -> None:
     text = "one\n$$\na\n- b\n$$\ntwo.\n\n> $$ c = d $$\n\nthen $$e =\nf$$ and $$g$$ follow, $$ is\nno formula.\n".replace("\n", ending)
     assert texts(parse(text, "md")) == ["one", "two.", "then <x1/> and <x2/> follow, $$ is no formula."]
     shouted = re.sub(r"\w\w+", lambda found: found.group().upper(), text)
     assert translated(text, "md").split() == shouted.split()
-
-
-def test_the_description_of_an_image_in_a_link_is_a_text_of_its_own() -> None:
-    text = "See [![the badge](b.svg)](x) and ![a house](h.png).\n\n[![alone](b.svg)](x)\n"
-    assert texts(parse(text, "md")) == ["the badge", "a house", "See <g1><n2/></g1> and <x3/>.", "alone"]
-    assert translated(text, "md") == "SEE [![THE BADGE](b.svg)](x) AND ![A HOUSE](h.png).\n\n[![ALONE](b.svg)](x)\n"
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES.the_description_of_an_image_is_no_part_of_its_sentence)

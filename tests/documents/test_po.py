@@ -62,13 +62,6 @@ def test_bad_files_are_errors_with_their_line(text: str, message: str) -> None:
         parse(text, "po")
 
 
-def test_options_of_a_program_are_kept_beside_their_description() -> None:
-    text = 'msgid "Options:\\n"\n"  -o FILE       write it\\n"\n"  -v  --loud\\tsay -a  more\\n"\n"-- or not  now\\n"\nmsgstr ""\n'
-    assert texts(parse(text, "po"))[:3] == ["Options:", "write it", "say -a  more"]
-    changed = translated(text, "po").split("msgstr")[1]
-    assert "  -o FILE       WRITE IT\\n" in changed and "  -v  --loud\\tSAY -A  MORE\\n" in changed and "-- OR NOT  NOW" in changed
-
-
 def test_other_encodings_are_kept() -> None:
     data = TEXT.replace("UTF-8", "ISO-8859-1").replace("Fertig", "F\u00e4hig").encode("latin-1")
     document = parse(data, "po")

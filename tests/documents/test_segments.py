@@ -63,10 +63,6 @@ def test_places_are_those_of_the_words(lines: list[list[str]]) -> None:
         offset += len(word) + 1
 
 
-def test_stand_ins_of_the_text_are_not_used_again() -> None:
-    assert texts(parse("a &lt;g1&gt; \\<x2/\\> **b** c\n", "md")) == ["a &lt;g1&gt; \\<x2/\\> <g1>b</g1> c"]
-
-
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "markdown_it", None)
     with pytest.raises(UsageError, match=r"a\.md: this format needs markdown_it: .* -m pip install 'specdec\[documents\]'"):

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from specdec_cli.documents.subtitles import fold, split_by_shares
 from specdec_cli.errors import InputError
-from tests.documents.helper import corrected, parse, texts, translated, unchanged
-from tests.tables import sample
+from tests.documents.helper import parse, texts, translated, unchanged
+from tests.tables import sample, tables
+
+CASES = tables(__file__)
 
 SRT = sample("subtitles.srt")
 VTT = sample("subtitles.vtt")
@@ -46,28 +48,6 @@ def test_a_sentence_is_folded_over_its_cues() -> None:
     ]
 
 
-def test_edits_keep_cues_and_lines() -> None:
-    text = "1\n00:00:01,000 --> 00:00:02,000\nHe have a\ncar and she\n\n2\n00:00:02,000 --> 00:00:03,000\ngo to school.\n"
-    assert texts(parse(text, "srt")) == ["He have a car and she go to school."]
-    assert corrected(text, "srt", lambda each: each.replace("have a car and she go", "has the cars and they goes")) == (
-        text.replace("have a\ncar", "has the\ncars").replace("she\n", "they\n").replace("go to", "goes to")
-    )
-
-
-def test_references_are_characters_in_webvtt_alone() -> None:
-    cue = "00:00:01.000 --> 00:00:02.000\nI am fine, &amp; you? &quot;AT&amp;T&quot; has 5&nbsp;<b>dogs</b> & 6 &lt; 7.\n"
-    text = f"WEBVTT\n\n{cue}"
-    assert texts(parse(text, "vtt")) == ['I am fine, & you? "AT&T" has 5<n1/><g2>dogs</g2> & 6 &lt; 7.']
-    assert translated(text, "vtt").endswith('I AM FINE, &amp; YOU? "AT&amp;T" HAS 5&nbsp;<b>DOGS</b> &amp; 6 &lt; 7.\n')
-    assert corrected(text, "vtt", lambda each: each.replace("has", "had")) == text.replace("has", "had")
-    assert "& you &quot;" in texts(parse(f"1\n{cue.replace('&amp; you?', '& you')}", "srt"))[0]
-
-
-def test_a_sentence_that_ends_with_a_reference_does_not_go_on() -> None:
-    text = "WEBVTT\n\n00:01.000 --> 00:02.000\nHe said &quot;no.&quot;\n\n00:02.000 --> 00:03.000\nit is here.\n"
-    assert texts(parse(text, "vtt")) == ['He said "no."', "it is here."]
-
-
 def test_a_long_run_of_spaces_takes_little_time() -> None:
     text = f"1\n00:00:01,000 --> 00:00:02,000\nOne{' ' * 100_000}two\n"
     assert texts(parse(text, "srt")) == [text.splitlines()[2]]
@@ -92,16 +72,6 @@ def test_shares_and_lines_have_similar_lengths() -> None:
     assert fold(["word"] * 20, 1, 32) == [" ".join(["word"] * 5)] * 4
 
 
-def test_tags_do_not_count_as_characters_of_a_line() -> None:
-    text = '1\n00:00:01,000 --> 00:00:02,000\nJOHN: <font color="#ff0000">The <b>dog</b> is here.</font>\n'
-    assert translated(text, "srt") == text.replace("The <b>dog</b> is here", "THE <b>DOG</b> IS HERE")
-    words = "one two three four five six seven eight"
-    wide = text + f"\n2\n00:00:02,000 --> 00:00:03,000\n{words}\n"
-    assert translated(wide, "srt", lambda each: each.replace("eight", "eight nine")).endswith(
-        "\none two three four five\nsix seven eight nine\n"
-    )
-
-
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=20), st.lists(st.integers(0, 50), min_size=1, max_size=6))
 def test_every_word_is_in_one_part_in_order(words: list[str], shares: list[int]) -> None:
     parts = split_by_shares(words, [*shares, 1])
@@ -109,28 +79,7 @@ def test_every_word_is_in_one_part_in_order(words: list[str], shares: list[int])
     assert [word for part in parts for word in part] == words
 
 
-BLOCK = st.sampled_from(
-    [
-        "1",
-        "2",
-        "00:00:01,000 --> 00:00:02,000",
-        "00:00:02.100 --> 00:00:03.000 line:0",
-        "Hello there",
-        "and goes on.",
-        "- Who?",
-        "<i>a</i>",
-        "<i>b",
-        "",
-        "",
-        "{\\an8}c d",
-        "NOTE x",
-        "a </i> b",
-        "A. B c",
-        "♪ la la ♪",
-        "  ",
-        "[door]",
-    ]
-)
+BLOCK = st.sampled_from(CASES.lines_of_a_file)
 
 
 @given(st.lists(BLOCK, max_size=25), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "WEBVTT\n\n", "\ufeff"]))
@@ -142,13 +91,6 @@ def test_unchanged_segments_give_the_same_bytes(lines: list[str], ending: str, s
     changed = document.translated([f"{each} q" for each in texts(document)])
     assert changed.count(b"-->") == data.count(b"-->")
     assert changed.count(b"q") == len(document.segments)
-
-
-def test_the_dash_of_a_speaker_is_no_text() -> None:
-    content = "1\n00:00:01,000 --> 00:00:02,000\n-Who is <i>it</i>?\n\u2014It is me.\n\n2\n00:00:03,000 --> 00:00:04,000\n-5 or - six\n"
-    document = parse(content, "srt")
-    assert texts(document) == ["Who is <g1>it</g1>?", "It is me.", "-5 or - six"]
-    assert translated(content, "srt", lambda each: each.replace("is", "was")) == content.replace("is", "was")
 
 
 @pytest.mark.parametrize(

@@ -75,24 +75,7 @@ def test_bad_files_are_errors_with_their_line(text: str, message: str) -> None:
         parse(text, "xliff")
 
 
-CONTENT = st.lists(
-    st.sampled_from(
-        [
-            "word",
-            "two &amp; three",
-            '<g id="1">',
-            "</g>",
-            '<x id="3"/>',
-            "\n",
-            "\u00e9\U0001f600",
-            "<ph>code</ph>",
-            "&#x20AC;",
-            "<!-- c -->",
-            " ",
-        ]
-    )
-    | st.text(alphabet="abc \u00fc", max_size=5)
-).map("".join)
+CONTENT = st.lists(st.sampled_from(CASES.content) | st.text(alphabet="abc \u00fc", max_size=5)).map("".join)
 
 
 @given(CONTENT, st.sampled_from(["utf-8", "utf-16", "iso-8859-1"]))

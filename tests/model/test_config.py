@@ -8,6 +8,9 @@ import pytest
 from specdec_cli.errors import ModelError
 from specdec_cli.model.config import PRESETS, TransformerConfig, preset
 from specdec_cli.model.drafter_config import DrafterConfig
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -22,33 +25,7 @@ def test_a_drafters_configuration_is_restored_from_its_dictionary() -> None:
     assert DrafterConfig.from_dict(config.to_dict()) == config
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"width": 40}, "width 40 .* multiples of 16"),
-        ({"feed_forward": 100}, "feed_forward 100 .* multiples of 16"),
-        ({"width": 48, "heads": 5}, "a multiple of 5 heads"),
-        ({"heads": 0}, "heads must be an integer from 1 to 1024, not 0"),
-        ({"norm": "middle"}, "norm must be pre or post, not 'middle'"),
-        ({"activation": "swish"}, "activation must be relu or gelu or gelu-tanh or silu, not 'swish'"),
-        ({"order": "middle-out"}, "order must be left-to-right or right-to-left or double-left-to-right or"),
-        ({"order": "masked", "positions": "relative"}, "order masked needs learned or sinusoidal positions, not relative"),
-        ({"attention_width": 72, "heads": 8}, "and attention_width 72 a multiple of 16 and of 8 heads"),
-        ({"norm_epsilon": 0.0}, "norm_epsilon must be a number from 1e-12 to 0.01, not 0.0"),
-        ({"order": "bidirectional"}, "order bidirectional needs learned positions, not sinusoidal"),
-        ({"order": "double-right-to-left", "max_positions": 63}, "max_positions 63 must be a multiple of 2"),
-        ({"positions": "rotary"}, "positions must be sinusoidal or learned or relative, not 'rotary'"),
-        ({"width": 0}, "width must be an integer from 16 to"),
-        ({"feed_forward": -16}, "feed_forward must be an integer from 16 to"),
-        ({"max_positions": 0}, "max_positions must be an integer from 16 to"),
-        ({"decoder_layers": 1_000_000}, "decoder_layers must be an integer from 1 to 1024, not 1000000"),
-        ({"decoder_start": 100}, "decoder_start is 100, but the vocabulary has 100 tokens"),
-        ({"eos": -1}, "eos must be an integer from 0"),
-        ({"padding": 60, "source_vocabulary_size": 50, "shared_embeddings": False}, "padding is 60, but the vocabulary has 50 tokens"),
-        ({"heads": 8.0}, "heads must be an integer"),
-        ({"depth": 6}, "unknown key 'depth'; known are .*decoder_layers"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), CASES.inconsistent_transformers_are_refused)
 def test_inconsistent_transformers_are_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         TransformerConfig.from_dict({"vocabulary_size": 100} | changes)
@@ -64,25 +41,7 @@ def test_an_unknown_preset_is_named_with_the_known_ones() -> None:
         preset("huge", 100)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"prefix": "none"}, "prefix must be states or own, not 'none'"),
-        ({"layout": "left"}, "layout must be shifted or unshifted, not 'left'"),
-        ({"encoder": "no"}, "encoder must be shared or own, not 'no'"),
-        ({"layers": 0}, "layers must be an integer from 1"),
-        ({"max_block": 0}, "max_block must be an integer from 1"),
-        ({"layout": "unshifted"}, "needs prefix"),
-        ({"glancing": 1}, "unknown key 'glancing'"),
-        ({"attention": "bidirectional"}, 'needs prefix "own"'),
-        ({"copy_mode": "replace"}, "needs source_copy"),
-        ({"model": 3}, "model must be an object whose values are .*, not 3"),
-        ({"model": {"depth": 3}}, "model: unknown key 'depth'; known are width, heads"),
-        ({"model": {"vocabulary_size": 3}}, "model: unknown key 'vocabulary_size'"),
-        ({"model": {"width": 64}}, 'embeddings "own", encoder "own" and initial "random"'),
-        ({"model": {"width": 64}, "embeddings": "own", "encoder": "own"}, 'initial "random"'),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), CASES.inconsistent_drafters_are_refused)
 def test_inconsistent_drafters_are_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         DrafterConfig.from_dict(changes)

@@ -62,16 +62,7 @@ def test_beginnings_and_ends_inside_of_sentences_are_those_of_the_language(kind:
     check_translations(kind, seed, pytestconfig.cache, are_warned=False)
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("because it rains", "Weil es regnet", "weil es regnet"),
-        ("our house is old", "Unsere H\u00e4user sind alt", "unsere H\u00e4user sind alt"),
-        ("houses are old", "H\u00e4user sind alt", "H\u00e4user sind alt"),
-        ("you are old", "Sie sind alt", "Sie sind alt"),
-        ("Anna is old", "Die Anna ist alt", "Die Anna ist alt"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), TEXTS.a_later_piece_begins_small)
 def test_a_later_piece_of_a_sentence_begins_small_unless_its_first_word_may_be_a_noun(source: str, output: str, expected: str) -> None:
     text = DecodedText(source, iter([as_it_is(source)]), goes_on=True, languages=("en", "de"))
     text.parts.append(Hypothesis(0, [0], 1, None))

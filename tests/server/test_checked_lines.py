@@ -7,22 +7,12 @@ import pytest
 from specdec_cli.server.matches import read_annotations
 from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.edits import apply_edits, find_edits
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "output", "corrected"),
-    [
-        (
-            "he know what he want\ni think that i am",
-            "he knows what he wants I think that I am",
-            "he knows what he wants\nI think that I am",
-        ),
-        ("we have the\nthe dog", "we have the dog", "we have\nthe dog"),
-        ("it is here\n, so", "it is here, so", "it is here\n, so"),
-        ("I have\na dogs", "I've a dog", "I've\na dog"),
-        ("they have\ngo there", "they went there", "they have\ngo there"),
-    ],
-)
+@pytest.mark.parametrize(("text", "output", "corrected"), CASES.no_edit_replaces_a_line_break)
 def test_no_edit_replaces_a_line_break(text: str, output: str, corrected: str) -> None:
     (line,) = checked_lines(text)
     edits = line.within_lines(find_edits(line.text, output))

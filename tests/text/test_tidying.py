@@ -5,22 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.shape import tidied
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("so he left , and we stayed .", "So he left, and we stayed."),
-        ("What \u00a0? He said : no ;", "What? He said: no;"),
-        ("it costs 5", "It costs 5."),
-        ("\u00e9t\u00e9", "\u00c9t\u00e9."),
-        ("( yes )", "( yes )"),  # brackets and contractions stay
-        ("He does n't know 's .", "He does n't know 's."),
-        ("\u201cno\u201d", "\u201cno\u201d"),
-        ("", ""),
-        (" , a", ", a."),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.texts_are_tidied)
 def test_texts_are_tidied(text: str, expected: str) -> None:
     assert tidied(text) == expected
 

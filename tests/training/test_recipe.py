@@ -10,6 +10,9 @@ from specdec_cli.model.config import preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, order_fields, update_settings
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SHIPPED = sorted((Path(__file__).parents[2] / "specdec_cli" / "recipes").glob("*.toml"))
 
@@ -52,19 +55,7 @@ def test_changes_apply_to_defaults_without_a_file() -> None:
     assert load_recipe(DrafterRecipe, None) == DrafterRecipe()
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("speed = 3\n", "unknown key 'speed'; known are .*preset"),
-        ("seed = 3\n", r"unknown key 'seed'; did you mean run\.seed\?"),
-        ("[run]\nspeed = 3\n", "unknown key 'speed'; known are .*batch_tokens"),
-        ("run = 3\n", "'run' has keys of its own and cannot be 3"),
-        ("[run\n", "not a readable recipe"),
-        ('preset = "huge"\n', "unknown preset 'huge'"),
-        ('[model]\nwidth = "abc"\n', "width must be an integer from 16"),
-        ("[model]\nvocabulary_size = 8000\n", "vocabulary_size is that of the tokenizer"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), CASES.errors_in_a_file_are_named_with_the_file)
 def test_errors_in_a_file_are_named_with_the_file(file: Path, text: str, words: str) -> None:
     file.write_text(text)
     for changes in ((), ("run.seed=3",)):
@@ -90,39 +81,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_recipe(VerifierRecipe, tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ("run.speed=3", "unknown key 'speed'"),
-        ("speed=3", "unknown key 'speed'"),
-        ("run.seed", "--set run.seed: expected key=value"),
-        ("preset.size=3", "preset is a value and has no keys"),
-        ("run=3", "'run' has keys of its own"),
-        ("drafter.prefix=none", "prefix must be states or own"),
-        ("drafter.mask=9", "--set: drafter.mask is that of the tokenizer and cannot be set"),
-        ("drafter.candidates=65", "candidates must be an integer from 1 to 64, not 65"),
-        ("model.width=abc", "--set: model: width must be an integer from 16"),
-        ("model.width=30", "--set: .*multiples of 16"),
-        ("model.name=mine", "--set: model: unknown key 'name'"),
-        ("model.widht=64", r"model: unknown key 'widht'; .* did you mean width\?"),
-        ("model.order=backward", "--set: model: order must be"),
-        ("model.eos=600", "eos is that of the tokenizer and cannot be set"),
-        ("model.mask=9", "mask is that of the tokenizer and cannot be set"),
-        ("run.max_updates=0", "max_updates must be an integer from 1"),
-        ("run.evaluate_every=0", "evaluate_every must be an integer from 1"),
-        ("run.accumulation=0", "accumulation must be an integer from 1"),
-        ("run.seed=-1", "seed must be an integer from 0"),
-        ("run.dropout=1", "dropout must be a number from 0 to 0.99"),
-        ("run.smoothing=2", "smoothing must be a number from 0 to 1"),
-        ("run.edit_weight=-1", "edit_weight must be a number from 0"),
-        ("optimizer.learning_rate=-1", "learning_rate must be a number from 0"),
-        ("optimizer.betas=[0.9, 1.5]", "betas must be a list of a number from 0"),
-        ("optimizer.epsilon=-1", "epsilon must be a number from 0"),
-        ("optimizer.clip=-1", "clip must be a number from 0"),
-        ("cuts=0", "cuts must be an integer from 1"),
-        ("glancing=[0.5, 2.0]", "glancing must be a list of a number from 0 to 1"),
-    ],
-)
+@pytest.mark.parametrize(("change", "words"), CASES.a_wrong_change_is_wrong_use_that_is_named)
 def test_a_wrong_change_is_wrong_use_that_is_named(file: Path, change: str, words: str) -> None:
     kind: type[DrafterRecipe | VerifierRecipe] = DrafterRecipe if change.startswith(("drafter", "cuts", "glancing")) else VerifierRecipe
     with pytest.raises(UsageError, match=words):

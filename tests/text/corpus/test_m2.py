@@ -6,6 +6,9 @@ import pytest
 
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def edit(start: int, end: int, *corrections: str) -> GoldEdit:
@@ -30,18 +33,7 @@ def test_m2_files_are_parsed(tmp_path: Path) -> None:
     assert (empty, last) == (AnnotatedSentence((), {0: ()}), AnnotatedSentence(("Yes",), {0: ()}))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("S a\n\nA 0 1|||X|||b|||REQUIRED|||-NONE-|||0\n", "line 3: a sentence must begin with an S line, not with 'A'"),
-        ("S a\nS b\n", "line 2: not `A start end"),
-        ("S a\nA 0 1|||X|||b|||REQUIRED|||0\n", "line 2: not `A start end"),
-        ("S a\nA 0 one|||X|||b|||REQUIRED|||-NONE-|||0\n", "line 2: not `A start end"),
-        ("S a\nA 0 2|||X|||b|||REQUIRED|||-NONE-|||0\n", "line 2: an edit of tokens 0 to 2, but the sentence has 1"),
-        ("S a\nA -1 -1|||X|||b|||REQUIRED|||-NONE-|||0\n", "line 2: an edit of tokens -1 to -1"),
-        ("S a\nA 1 0|||X|||b|||REQUIRED|||-NONE-|||0\n", "line 2: an edit of tokens 1 to 0"),
-    ],
-)
+@pytest.mark.parametrize(("text", "words"), CASES.malformed_files_are_refused)
 def test_malformed_files_are_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "a.m2"
     path.write_text(text)

@@ -5,6 +5,9 @@ import random
 import pytest
 
 from specdec_cli.text.segment.layout import Passthrough, segment_line, split_marks
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 THREADS = ("main", "worker-1", "http-nio-8080-exec-3", "Thread-12", "GC", "reactor-http-epoll-2")
 LEVELS = ("INFO", "WARN", "ERROR", "DEBUG", "FATAL", "WARNING", "TRACE", "NOTICE")
@@ -39,20 +42,7 @@ def test_only_the_message_of_a_drawn_log_line_is_text(seed: int) -> None:
         assert split_marks(head + message) == (head, message, "")
 
 
-@pytest.mark.parametrize(
-    ("line", "head", "body"),
-    [
-        ("save.label=Save all changes", "save.label=", "Save all changes"),
-        ('userName: "Enter your name"', 'userName: "', "Enter your name"),
-        ("DESC='Welcome to our shop'", "DESC='", "Welcome to our shop"),
-        ('level=info ts=2024-03-10 msg="The user has left."', 'level=info ts=2024-03-10 msg="', "The user has left."),
-        ('    "Enter your name",', '    "', "Enter your name"),
-        ("WARNING: Hot surface", "", "WARNING: Hot surface"),
-        ("Price: 12 euros", "", "Price: 12 euros"),
-        ("INFO DESK", "", "INFO DESK"),
-        ("Tom (at 12:00:01) - no", "", "Tom (at 12:00:01) - no"),
-    ],
-)
+@pytest.mark.parametrize(("line", "head", "body"), CASES.keys_stay_and_words_are_text)
 def test_keys_stay_and_words_are_text(line: str, head: str, body: str) -> None:
     assert split_marks(line)[:2] == (head, body)
 
