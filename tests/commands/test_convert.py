@@ -19,6 +19,7 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
 from specdec_cli.text.spelling.speller import FILE as LEXICON
+from tests.command_line import done
 from tests.conftest import largest_file, make_lines
 from tests.tables import tables
 
@@ -33,8 +34,7 @@ def run(*arguments: object) -> Result:
 
 
 def test_conversion_to_ctranslate2_is_checked(bundle_folder: Path, tmp_path: Path) -> None:
-    result = run(bundle_folder, tmp_path / "model", "--to", "ctranslate2", "--quantization", "int8")
-    assert result.exit_code == 0, result.output
+    result = done(run(bundle_folder, tmp_path / "model", "--to", "ctranslate2", "--quantization", "int8"))
     assert "This is a short sentence. -> " in result.stderr
     assert result.stdout == ""
     said, _, code = result.stderr.partition("\nIn Python:\n\n")
@@ -61,8 +61,7 @@ def test_formats_that_do_not_apply_are_refused(arguments: tuple[str, ...], words
 
 
 def test_a_bundle_is_stored_in_another_format(bundle_folder: Path, tmp_path: Path) -> None:
-    result = run(bundle_folder, tmp_path / "small", "--storage", "float16", "--set", "licence=CC0")
-    assert result.exit_code == 0, result.output
+    done(run(bundle_folder, tmp_path / "small", "--storage", "float16", "--set", "licence=CC0"))
     assert read_info(tmp_path / "small").licence == "CC0"
     weights = Path("verifier", "model.safetensors")
     assert (tmp_path / "small" / weights).stat().st_size < 0.6 * (bundle_folder / weights).stat().st_size
@@ -73,8 +72,7 @@ def test_a_vocabulary_is_ordered_by_pairs(bundle_folder: Path, tmp_path: Path) -
     lines = make_lines(20, seed=4)
     (tmp_path / "pairs.tsv").write_text("".join(f"some source\t{line}\n" for line in lines))
     order = ("--order-vocabulary", tmp_path / "pairs.tsv")
-    result = run(bundle_folder, tmp_path / "ordered", *order)
-    assert result.exit_code == 0, result.output
+    result = done(run(bundle_folder, tmp_path / "ordered", *order))
     assert "This is a short sentence. -> " in result.stderr
     before, after = (load_bundle(folder).tokenizer for folder in (bundle_folder, tmp_path / "ordered"))
     assert max(after.encode(lines[0])) < max(before.encode(lines[0]))
@@ -89,8 +87,7 @@ def test_ordering_a_vocabulary_drops_the_drafter(bundle_folder: Path, tmp_path: 
     bundle.info = replace(bundle.info, decoding="specdec")
     save_bundle(bundle, tmp_path / "drafted")
     (tmp_path / "pairs.tsv").write_text("a\tb c\n")
-    result = run(tmp_path / "drafted", tmp_path / "ordered", "--order-vocabulary", tmp_path / "pairs.tsv")
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path / "drafted", tmp_path / "ordered", "--order-vocabulary", tmp_path / "pairs.tsv"))
     assert "its drafter is dropped" in result.stderr
     assert read_info(tmp_path / "ordered").decoding == "auto"
 
@@ -99,8 +96,7 @@ def test_averaging_with_a_bundle_without_a_drafter_drops_the_drafter(bundle_fold
     bundle = load_bundle(bundle_folder)
     bundle.drafter = make_drafter(DrafterConfig(layers=1, feed_forward=32), bundle.verifier)
     save_bundle(bundle, tmp_path / "drafted")
-    result = run(tmp_path / "drafted", tmp_path / "mean", "--average", bundle_folder)
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path / "drafted", tmp_path / "mean", "--average", bundle_folder))
     assert f"{tmp_path / 'drafted'}: its drafter is dropped" in result.stderr
     assert load_bundle(tmp_path / "mean").drafter is None
     result = run(tmp_path / "drafted", tmp_path / "both", "--average", tmp_path / "drafted")
@@ -121,10 +117,8 @@ def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> 
     (tmp_path / "text.txt").write_text("ka lo mi\n" * 3)
     counted = ("--ngrams", tmp_path / "text.txt")
     assert isinstance(run(bundle_folder, tmp_path / "translates", *counted).exception, UsageError)
-    result = run(bundle_folder, tmp_path / "corrects", "--set", "task=correct")
-    assert result.exit_code == 0, result.output
-    result = run(tmp_path / "corrects", tmp_path / "counts", *counted)
-    assert result.exit_code == 0, result.output
+    done(run(bundle_folder, tmp_path / "corrects", "--set", "task=correct"))
+    done(run(tmp_path / "corrects", tmp_path / "counts", *counted))
     bundle = load_bundle(tmp_path / "counts")
     assert bundle.info.ngrams
     assert bundle.ngrams is not None
@@ -155,8 +149,7 @@ def test_a_lexicon_is_stored(bundle_folder: Path, tmp_path: Path) -> None:
     listed, counted = ("--lexicon", tmp_path / "words.txt"), ("--ngrams", tmp_path / "text.txt")
     assert "a lexicon needs n-grams" in str(run(bundle_folder, tmp_path / "none", "--set", "task=correct", *listed).exception)
     assert run(bundle_folder, tmp_path / "corrects", "--set", "task=correct").exit_code == 0
-    result = run(tmp_path / "corrects", tmp_path / "spells", *counted, *listed)
-    assert result.exit_code == 0, result.output
+    done(run(tmp_path / "corrects", tmp_path / "spells", *counted, *listed))
     assert (tmp_path / "spells" / LEXICON).read_text() == "Mi\nka\nlo\n"
     assert run(tmp_path / "spells", tmp_path / "copy").exit_code == 0
     assert load_bundle(tmp_path / "copy").lexicon is not None

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.commands.corrections import marked_edits
 from specdec_cli.text.edits import Edit, apply_edits
+from tests.command_line import done
 
 WILD = ("--max-edit-ratio", "100")
 """Options with which the edits of a random model, which changes nearly every word, are applied."""
@@ -84,8 +85,7 @@ def test_check_reports_places_and_sets_the_exit_code(corrector_folder: Path, tmp
 
 @pytest.mark.parametrize("decoding", ["input-guided", "beam"])
 def test_other_decodings_are_used(corrector_folder: Path, decoding: str) -> None:
-    result = run(corrector_folder, *WILD, "--decoding", decoding, "--stats")
-    assert result.exit_code == 0
+    result = done(run(corrector_folder, *WILD, "--decoding", decoding, "--stats"))
     assert decoding in result.stderr
     if decoding == "input-guided":
         assert result.stdout_bytes == run(corrector_folder, *WILD).stdout_bytes

@@ -19,6 +19,7 @@ from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.trainer import Trainer
 from specdec_cli.training.verifier import VerifierTask
+from tests.command_line import done
 
 CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "
 WRONG, RIGHT = "门", "们"
@@ -53,9 +54,7 @@ def _pair(tokenizer: Subwords, source: str, target: str) -> SentencePair:
 
 
 def run(bundle: Path, text: str, *arguments: str) -> Result:
-    result = CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", *arguments], input=text.encode())
-    assert result.exit_code == 0, result.output
-    return result
+    return done(CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", *arguments], input=text.encode()))
 
 
 def test_correct_lines_are_unchanged(corrector: Path) -> None:

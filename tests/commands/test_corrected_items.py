@@ -9,6 +9,7 @@ from docx.oxml import OxmlElement
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
+from tests.command_line import done
 
 
 @pytest.mark.parametrize(
@@ -31,8 +32,7 @@ def test_an_error_beside_the_mark_of_a_comment_is_corrected_in_a_word_document(t
     paragraph.add_run()._r.append(OxmlElement("w:commentReference"))
     paragraph.add_run(" no tea.")
     made.save(str(tmp_path / "a.docx"))
-    result = CliRunner().invoke(app, ["correct", "--output", str(tmp_path / "b.docx"), "--threads", "1", str(tmp_path / "a.docx")])
-    assert result.exit_code == 0, result.output
+    done(CliRunner().invoke(app, ["correct", "--output", str(tmp_path / "b.docx"), "--threads", "1", str(tmp_path / "a.docx")]))
     changed = docx.Document(BytesIO((tmp_path / "b.docx").read_bytes())).paragraphs[0]
     assert changed.text == "He has no tea."
     assert changed._p.xpath(".//w:commentReference")

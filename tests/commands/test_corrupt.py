@@ -13,6 +13,7 @@ from specdec_cli.commands.cluster import CorruptJob
 from specdec_cli.corruption.corrupter import CorruptionRecipe
 from specdec_cli.corruption.run import Plan
 from specdec_cli.text.io.lines import Line
+from tests.command_line import done
 
 LINES = [
     "The students have written several interesting letters to their teachers.",
@@ -39,8 +40,7 @@ def plain(tmp_path: Path) -> Path:
 
 
 def test_corrupt_reads_stdin_and_writes_pairs() -> None:
-    result = run(text="".join(line + "\r\n" for line in LINES))
-    assert result.exit_code == 0, result.output
+    result = done(run(text="".join(line + "\r\n" for line in LINES)))
     made = pairs(result.stdout)
     assert [clean for _, clean in made] == FILLED
     assert re.search(r"blank lines, left out │ +1 ", result.stderr)

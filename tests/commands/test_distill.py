@@ -23,6 +23,7 @@ from specdec_cli.native.network import NativeNetwork
 from specdec_cli.opening.engines import open_for_loop
 from specdec_cli.opening.machine import Machine, MachineOptions
 from specdec_cli.opening.models import ModelChoice, open_bundle
+from tests.command_line import done
 from tests.conftest import largest_file, make_lines
 from tests.tables import tables
 
@@ -61,10 +62,19 @@ def test_an_ensemble_has_two_number_formats(bundle_folder: Path, tmp_path: Path)
 
 def test_an_ensemble_in_int8_searches_as_one_of_the_oracle(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
     search = ("--beam-size", 3, "--max-length", 20)
-    made = run(
-        bundle_folder, tmp_path / "out", "--with", bundle_folder, "--quantization", "int8", *search, "--quiet", text="\n".join(lines) + "\n"
+    done(
+        run(
+            bundle_folder,
+            tmp_path / "out",
+            "--with",
+            bundle_folder,
+            "--quantization",
+            "int8",
+            *search,
+            "--quiet",
+            text="\n".join(lines) + "\n",
+        )
     )
-    assert made.exit_code == 0, made.output
     bundles = [open_bundle(str(bundle_folder), Machine("cpu", "int8", 1)) for _ in range(2)]
     expected = [
         (lines[index], found.text) for index, found in Ensemble(bundles, Search(3, 1.0, 20), 200).translate(lines) if found.finished
@@ -93,8 +103,7 @@ def test_an_ensemble_of_teachers_translates(
     made = {}
     for name, (first, *further) in teachers.items():
         arguments = [argument for each in further for argument in ("--with", each)]
-        result = run(first, tmp_path / name, *arguments, "--beam-size", 3, "--quiet", text=text)
-        assert result.exit_code == 0, result.output
+        done(run(first, tmp_path / name, *arguments, "--beam-size", 3, "--quiet", text=text))
         made[name] = (tmp_path / name / "distilled.tsv").read_text()
     # The mean of equal probabilities is each of them, and the order of the teachers has no effect.
     assert made["twice"] == made["alone"] and made["both"] == made["reversed"]
@@ -172,8 +181,7 @@ def test_an_interrupted_distillation_names_the_way_to_resume(
         stopped = run(*arguments, text="\n".join(lines))
     assert stopped.exit_code == 130
     assert "interrupted after 2 of 3 shards; the same command resumes there" in stopped.stderr
-    resumed = run(*arguments, text="\n".join(lines))
-    assert resumed.exit_code == 0, resumed.output
+    resumed = done(run(*arguments, text="\n".join(lines)))
     assert "out: resuming after 2 of 3 shards" in resumed.stderr
     assert (tmp_path / "out" / "distilled.tsv").exists()
 

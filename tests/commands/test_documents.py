@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from tests.command_line import done
 
 MARKDOWN = "# My house\n\nThe children are playing in the\ngarden behind `the house`. See\n[the guide](https://example.org/a).\n"
 LEARNER = "# My *friend*\n\nHe have a car and she go to\nschool every days.\n"
@@ -30,8 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_markdown_is_translated_with_its_structure(folder: Path) -> None:
-    result = run("translate", folder / "a.md", "--stats")
-    assert result.exit_code == 0, result.output
+    result = done(run("translate", folder / "a.md", "--stats"))
     heading, blank, *lines = result.stdout.splitlines()
     assert (heading, blank) == ("# Mein Haus", "")
     assert "Kinder" in " ".join(lines)

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from tests.command_line import done
 
 LINES = [f"{word} kalo mita resu nope" for word in ("di", "fo", "ta", "re", "su", "no")] * 4
 
@@ -17,8 +18,7 @@ def run(bundle: Path, *arguments: object, text: str = "", command: str = "transl
 
 def test_draws_depend_on_seed_and_number_and_text_alone(bundle_folder: Path, tmp_path: Path) -> None:
     text = "".join(f"{line}\n" for line in LINES)
-    expected = run(bundle_folder, "--sample", text=text)
-    assert expected.exit_code == 0, expected.output
+    expected = done(run(bundle_folder, "--sample", text=text))
     outputs = expected.stdout.splitlines()
     assert len(set(outputs)) > 12  # lines that are equal have draws of their own
     for options in (["--batch-size", 7], ["--decoding", "lookup"], ["--decoding", "gs-jacobi"], ["--seed", 1]):

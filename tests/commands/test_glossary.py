@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
 from specdec_cli.pipeline.term_placing import TermPlacer
+from tests.command_line import done
 
 TERMS = "# kitchen\nfridge\tK\u00e4ltetruhe\nmilk\tKuhsaft\nhot chocolate\tKakao Spezial\nbroken\tdefekt\n"
 TEXT = (
@@ -39,8 +40,7 @@ def run(tmp_path: Path, *arguments: str, text: str = TEXT, terms: str | None = T
     ],
 )
 def test_all_terms_come_out(options: tuple[str, ...], tmp_path: Path) -> None:
-    result = run(tmp_path, *options, "--stats")
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path, *options, "--stats"))
     first, second, blank, third, last = result.stdout.splitlines()
     assert "K\u00e4ltetruhe" in first and "defekt" in first
     assert second.count("Kuhsaft") == 2 and "Kakao Spezial" in second and "K\u00e4ltetruhe" in second
@@ -79,8 +79,7 @@ def test_a_term_that_cannot_be_brought_in_causes_a_warning(tmp_path: Path) -> No
 
 def test_terms_in_documents(tmp_path: Path) -> None:
     text = "# Milk\n\nThe *fridge* is `broken`.\n\n| fridge | milk |\n| --- | --- |\n| a | b |\n"
-    result = run(tmp_path, "--format", "md", text=text)
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path, "--format", "md", text=text))
     heading, _, sentence, _, table, *_ = result.stdout.splitlines()
     assert heading == "# Kuhsaft" and table == "| K\u00e4ltetruhe | Kuhsaft |"
     assert "*K\u00e4ltetruhe*" in sentence and "`broken`" in sentence

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 import torch
-from typer.testing import CliRunner, Result
 
 from specdec_cli.api import Corrector, Translator
-from specdec_cli.app import app
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
+from tests.command_line import done, run
 from tests.conftest import make_lines
 from tests.server.conftest import Running, serving
 
@@ -46,10 +45,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "cache" / "models"
 
 
-def run(*arguments: object, text: str = "") -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)), input=text)
-
-
 def expected(made: Any, instruction: str, lines: list[str]) -> list[str]:
     """What transformers writes for the lines behind an instruction."""
     tokenizer = huggingface.transformers.T5Tokenizer.from_pretrained(made.folder)
@@ -61,8 +56,7 @@ def expected(made: Any, instruction: str, lines: list[str]) -> list[str]:
 def test_a_known_corrector_reads_its_instruction(made: Any, cache: Path) -> None:
     lines = make_lines(8, seed=4)
     text = "".join(f"{line}\n" for line in lines)
-    first = run("correct", "-m", made.folder, text=text)
-    assert first.exit_code == 0, first.output
+    first = done(run("correct", "-m", made.folder, text=text))
     assert f"instruction {KNOWN!r} (--instruction sets another)" in first.stderr
     (kept,) = cache.iterdir()
     assert (read_info(kept).task, read_info(kept).source_language) == ("correct", "en")
@@ -78,8 +72,7 @@ def test_a_known_corrector_reads_its_instruction(made: Any, cache: Path) -> None
 
 def test_a_corrector_that_is_not_known_corrects_where_a_corrector_is_asked_for(unnamed: Path, cache: Path) -> None:
     for command, task in (("correct", "correct"), ("translate", "translate")):
-        result = run(command, "-m", unnamed, text="kalo mita\n")
-        assert result.exit_code == 0, result.output
+        result = done(run(command, "-m", unnamed, text="kalo mita\n"))
         assert [read_info(kept).task for kept in cache.glob(f"model-{task}-*")] == [task]
     assert len(list(cache.iterdir())) == 2
     assert run("correct", "-m", unnamed, "--precision", "float32", text="kalo mita\n").stdout == "kalo mita\n"
@@ -88,8 +81,7 @@ def test_a_corrector_that_is_not_known_corrects_where_a_corrector_is_asked_for(u
 
 
 def test_an_instruction_is_stored_in_a_bundle_and_replaced(unnamed: Path, tmp_path: Path) -> None:
-    stored = run("convert", unnamed, tmp_path / "bundle", "--task", "correct", "--instruction", "kalo mi: ")
-    assert stored.exit_code == 0, stored.output
+    done(run("convert", unnamed, tmp_path / "bundle", "--task", "correct", "--instruction", "kalo mi: "))
     tokenizer = load_bundle(tmp_path / "bundle").tokenizer
     assert tokenizer.special_tokens.before == tuple(tokenizer.encode("kalo mi:")) != ()
     assert load_bundle(tmp_path / "bundle", instruction="").tokenizer.special_tokens.before == ()
@@ -126,8 +118,7 @@ def test_a_teacher_reads_its_instruction(unnamed: Path, tmp_path: Path) -> None:
     outputs = []
     for name, instruction in (("plain", ()), ("told", ("--instruction", "kalo mi zu lo: "))):
         drawn = ("--sample", "--quantization", "float32", "--max-length", 12, "--threads", 1)
-        result = run("distill", tmp_path / "bundle", tmp_path / name, tmp_path / "source.txt", *drawn, *instruction)
-        assert result.exit_code == 0, result.output
+        result = done(run("distill", tmp_path / "bundle", tmp_path / name, tmp_path / "source.txt", *drawn, *instruction))
         outputs.append((tmp_path / name / "distilled.tsv").read_text())
     assert outputs[0] != outputs[1]
     result = run("distill", tmp_path / "bundle", tmp_path / "told", tmp_path / "source.txt", *drawn)
@@ -137,21 +128,20 @@ def test_a_teacher_reads_its_instruction(unnamed: Path, tmp_path: Path) -> None:
 def test_a_teacher_and_a_row_of_ctranslate2_read_the_instruction(made: Any, unnamed: Path, tmp_path: Path) -> None:
     lines, instruction = make_lines(6, seed=5), "kalo mi zu lo " * 12
     (tmp_path / "source.txt").write_text("".join(f"{line}\n" for line in lines))
-    exported = run("convert", unnamed, tmp_path / "exported", "--to", "ctranslate2", "--task", "correct", "--instruction", instruction)
-    assert exported.exit_code == 0, exported.output
+    exported = done(
+        run("convert", unnamed, tmp_path / "exported", "--to", "ctranslate2", "--task", "correct", "--instruction", instruction)
+    )
     assert len(made.encode(instruction)) > 64 and re.search(r"This is a short sentence\. -> \S", exported.stderr)
     assert run("convert", unnamed, tmp_path / "bundle", "--task", "correct", "--instruction", instruction).exit_code == 0
     texts = expected(made, instruction, lines)
     for teacher in ("exported", "bundle"):
         drawn = ("--beam-size", 1, "--quantization", "float32", "--max-length", 20, "--threads", 1)
-        result = run("distill", tmp_path / teacher, tmp_path / f"of-{teacher}", tmp_path / "source.txt", *drawn)
-        assert result.exit_code == 0, result.output
+        done(run("distill", tmp_path / teacher, tmp_path / f"of-{teacher}", tmp_path / "source.txt", *drawn))
         found = dict(line.split("\t") for line in (tmp_path / f"of-{teacher}" / "distilled.tsv").read_text().splitlines())
         assert found and all(found[line] == text for line, text in zip(lines, texts, strict=True) if line in found)
     rows = ("--row", "greedy", "--row", "ctranslate2-greedy", "--row", "ctranslate2-greedy:int8", "--raw")
     pairs = "".join(f"{line}\t{line}\n" for line in lines)
-    measured = run("bench", "-m", tmp_path / "bundle", *rows, "--precision", "float32", "--json", tmp_path / "rows.json", text=pairs)
-    assert measured.exit_code == 0, measured.output
+    done(run("bench", "-m", tmp_path / "bundle", *rows, "--precision", "float32", "--json", tmp_path / "rows.json", text=pairs))
     found_rows = json.loads((tmp_path / "rows.json").read_text())["rows"]
     assert [row["identical"] for row in found_rows[:2]] == [[6, 6], [6, 6]] and len(found_rows) == 3
 
@@ -195,8 +185,7 @@ def test_pictures_have_the_instruction(made: Any, tmp_path: Path) -> None:
     sources = []
     for name, chosen in (("known", ()), ("none", ("--instruction", "")), ("other", ("--instruction", "kalo mi"))):
         picture = tmp_path / f"{name}.json"
-        result = run("visualize", "mita", "-m", made.folder, "-o", picture, *chosen)
-        assert result.exit_code == 0, result.output
+        done(run("visualize", "mita", "-m", made.folder, "-o", picture, *chosen))
         sources.append("".join(json.loads(picture.read_text())["source"]).replace("\u2581", " ").strip())
     assert sources[1].startswith("mita") and sources[2].startswith("kalo mi mita")
     assert len(sources[0]) > len(sources[2])

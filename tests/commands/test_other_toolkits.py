@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from typer.testing import CliRunner, Result
 
 from converters.conversion import ConversionOptions
 from converters.formats import convert_model
 from converters.huggingface import from_huggingface
-from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.opening.conversions import load_checkpoint
+from tests.command_line import done, run
 from tests.conftest import make_lines
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
@@ -51,13 +50,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "cache" / "models"
 
 
-def run(*arguments: object, text: str = "") -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)), input=text)
-
-
 def test_conversion_is_checked(marian: Path, tmp_path: Path) -> None:
-    result = run("convert", marian, tmp_path / "bundle", "--storage", "float16")
-    assert result.exit_code == 0, result.output
+    result = done(run("convert", marian, tmp_path / "bundle", "--storage", "float16"))
     assert "This is a short sentence. -> " in result.stderr
     info = read_info(tmp_path / "bundle")
     assert (info.task, info.source_language, info.target_language) == ("translate", "en", "de")
@@ -98,8 +92,7 @@ def copy_with(folder: Path, target: Path, changes: dict[str, Any]) -> Path:
 
 
 def test_translate_converts_on_first_use(marian: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = run("translate", "--model", marian, text=LINES)
-    assert first.exit_code == 0, first.output
+    first = done(run("translate", "--model", marian, text=LINES))
     assert "converting to" in first.stderr
     assert len(first.stdout.splitlines()) == 3 and first.stdout.splitlines()[1] == ""
     assert len(list(cache.iterdir())) == 1
@@ -117,8 +110,7 @@ def test_languages_are_chosen_by_options(many: Path, cache: Path) -> None:
     assert result.exit_code == UsageError.exit_code
     assert "target language" in result.stderr and "de_DE" in result.stderr
     pair = ("--source-language", "en", "--target-language", "de_DE")
-    german = run("translate", "--model", many, *pair, text=LINES)
-    assert german.exit_code == 0, german.output
+    german = done(run("translate", "--model", many, *pair, text=LINES))
     assert "de_DE" not in german.stdout
     # What was asked for once is asked for again, and nothing else is swallowed.
     assert run("translate", "--model", many, text=LINES).exit_code == UsageError.exit_code
@@ -196,8 +188,7 @@ def test_models_of_the_hub_are_downloaded_by_name(marian: Path, monkeypatch: pyt
     result = run("visualize", "kalo", "--model", "someone/model", "--offline")
     assert result.exit_code == ModelError.exit_code and "offline" in result.stderr
     assert asked == [("someone/model", True)]
-    result = run("translate", "--model", "someone/model", text=LINES)
-    assert result.exit_code == 0, result.output
+    result = done(run("translate", "--model", "someone/model", text=LINES))
     assert asked[1:] == [("someone/model", True), ("someone/model", False)]
     assert run("convert", "someone/model", tmp_path / "bundle").exit_code == 0
 
@@ -205,8 +196,7 @@ def test_models_of_the_hub_are_downloaded_by_name(marian: Path, monkeypatch: pyt
 def test_ctranslate2_gives_the_same_output(many: Path, tmp_path: Path) -> None:
     pair = ("--source-language", "en_XX", "--target-language", "de_DE")
     for target in ("bundle", "ctranslate2"):
-        result = run("convert", many, tmp_path / target, "--to", target, *pair)
-        assert result.exit_code == 0, result.output
+        result = done(run("convert", many, tmp_path / target, "--to", target, *pair))
     again = run("convert", tmp_path / "bundle", tmp_path / "again")
     said = {one.stderr.partition(" -> ")[2].partition("\n")[0] for one in (result, again)}
     assert len(said) == 1
@@ -220,8 +210,7 @@ def test_a_drafter_of_a_converted_model_is_trained_on_text_alone(kind: str, requ
     changes = ("drafter.max_block=4", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=4", "run.batch_tokens=128")
     settings = [part for change in (*changes, "run.precision=32-true", "run.evaluate_every=2") for part in ("--set", change)]
     sources = ("--source", tmp_path / "mono.txt", "--dev", tmp_path / "mono.txt")
-    result = run("train-drafter", tmp_path / "faster", "-m", tmp_path / "bundle", *sources, *settings, "--threads", 1, "--device", "cpu")
-    assert result.exit_code == 0, result.output
+    done(run("train-drafter", tmp_path / "faster", "-m", tmp_path / "bundle", *sources, *settings, "--threads", 1, "--device", "cpu"))
     bundle = load_bundle(tmp_path / "faster")
     assert isinstance(bundle.drafter, BlockDrafter) and bundle.drafter.config.mask == bundle.tokenizer.mask
     translate = ("translate", "-m", tmp_path / "faster", tmp_path / "mono.txt", "--max-length", 12)
@@ -240,10 +229,21 @@ def test_bench_scores_summaries_with_rouge(tmp_path: Path) -> None:
     pairs.write_text("kalo mita. Resu no.\tkalo mita\npe difo suno\tdifo\n")
     names = ("greedy", "lookup,ngram-memory,gs-jacobi", "jacobi", "hybrid-jacobi:fixed-point", "ctranslate2-greedy")
     rows = [part for name in names for part in ("--row", name)]
-    result = run(
-        "bench", pairs, "-m", tmp_path / "bundle", *rows, "--repetitions", 1, "--precision", "float32", "--json", tmp_path / "bench.json"
+    done(
+        run(
+            "bench",
+            pairs,
+            "-m",
+            tmp_path / "bundle",
+            *rows,
+            "--repetitions",
+            1,
+            "--precision",
+            "float32",
+            "--json",
+            tmp_path / "bench.json",
+        )
     )
-    assert result.exit_code == 0, result.output
     measured = {row["decoding"]: row for row in json.loads((tmp_path / "bench.json").read_text())["rows"]}
     assert all(isinstance(row["rougeLsum"], float) and row["rougeLsum"] == measured["greedy"]["rougeLsum"] for row in measured.values())
     assert "bleu" not in measured["greedy"] or measured["greedy"]["bleu"] is None
@@ -260,8 +260,7 @@ def test_folders_without_a_model_are_refused(name: str, tmp_path: Path) -> None:
 
 def test_the_code_example_for_ctranslate2_has_the_special_tokens(many: Path, tmp_path: Path) -> None:
     languages = ("--source-language", "en", "--target-language", "de")
-    result = run("convert", many, tmp_path / "model", "--to", "ctranslate2", *languages)
-    assert result.exit_code == 0, result.output
+    result = done(run("convert", many, tmp_path / "model", "--to", "ctranslate2", *languages))
     said, _, code = result.stderr.partition("\nIn Python:\n\n")
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.startswith(said.rpartition(" -> ")[2].strip()) and said.rpartition(" -> ")[2].strip()
@@ -308,8 +307,9 @@ def test_other_precisions_than_int8_read_the_checkpoint(tmp_path: Path, cache: P
         load_bundle(kept)
     texts = ["kalo mita resu", "no pe difo", "ta re su"]
     lines = "".join(f"{text}\n" for text in texts)
-    float32 = run("translate", "--model", made.folder, "--decoding", "greedy", "--precision", "float32", "--raw", "--json", text=lines)
-    assert float32.exit_code == 0, float32.output
+    float32 = done(
+        run("translate", "--model", made.folder, "--decoding", "greedy", "--precision", "float32", "--raw", "--json", text=lines)
+    )
     ids = [list(made.encode(text)) for text in texts]
     with torch.inference_mode():
         outputs = [made.model.generate(torch.tensor([each]), num_beams=1, do_sample=False)[0].tolist()[1:] for each in ids]

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.tokenize.sentencepiece import Subwords
+from tests.command_line import done
 from tests.conftest import largest_file, make_lines
 
 WORDS = ["the", "small", "red", "house", "stands", "near", "an", "old", "green", "river", "under", "blue", "sky"]
@@ -29,8 +30,7 @@ def tsv(tmp_path: Path) -> Path:
 
 
 def test_prepare_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) -> None:
-    result = run(tmp_path / "out", tsv, "--vocabulary-size", 320)
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path / "out", tsv, "--vocabulary-size", 320))
     assert result.stdout == ""
     assert "kept" in result.stderr
     assert (tmp_path / "out" / "train.tsv").read_text() == tsv.read_text()
@@ -49,8 +49,7 @@ def test_the_path_of_the_pairs_is_shown_whole(tmp_path: Path, tsv: Path) -> None
 
 
 def test_numbers_vary_on_request(tmp_path: Path, tsv: Path) -> None:
-    result = run(tmp_path / "out", tsv, "--same-numbers", "--vary", 1, "--vocabulary-size", 320)
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path / "out", tsv, "--same-numbers", "--vary", 1, "--vocabulary-size", 320))
     before, after = (list(read_tsv(path)) for path in (tsv, tmp_path / "out" / "train.tsv"))
     assert [pair.source.rpartition(" ")[0] for pair in after] == [pair.source.rpartition(" ")[0] for pair in before]
     assert all(pair.target == pair.source.upper() for pair in after)
@@ -65,8 +64,7 @@ def test_copies_with_other_names_are_added_on_request(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     plain = [" ".join(line.split()[:3]) for line in LINES]
     path.write_text("Tom saw 25 birds.\tTom sah 25 Vögel.\n" + "".join(f"{line}\t{line}\n" for line in plain), encoding="utf-8")
-    result = run(tmp_path / "out", path, "--vocabulary-size", 300, "--number-copies", 1, "--name-copies", 2)
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path / "out", path, "--vocabulary-size", 300, "--number-copies", 1, "--name-copies", 2))
     copies = [(pair.source.split(), pair.target.split()) for pair in read_tsv(tmp_path / "out" / "train.tsv") if "birds" in pair.source]
     assert len(copies) == 6 and copies[0] == (["Tom", "saw", "25", "birds."], ["Tom", "sah", "25", "Vögel."])
     assert all((source[0], target[1], target[3]) == (target[0], "sah", "Vögel.") for source, target in copies)
@@ -80,8 +78,7 @@ def test_dropped_pairs_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     rows = ["a\tb", "a\tb", "\tb", "x" * 41 + "\ty", "x" * 30 + "\ty", "n\0\tn", *(f"{line}\t{line}" for line in LINES)]
     path.write_text("".join(row + "\n" for row in rows))
-    result = run(tmp_path / "out", path, "--vocabulary-size", 300, "--max-characters", 40)
-    assert result.exit_code == 0, result.output
+    done(run(tmp_path / "out", path, "--vocabulary-size", 300, "--max-characters", 40))
     manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
     reasons = {"duplicate": 1, "empty or too short": 1, "too long": 1, "length ratio": 1, "NUL byte": 1}
     assert manifest["pairs"] == {"read": 156, "kept": 151, "written": 151, "dropped": reasons}
@@ -110,8 +107,7 @@ def test_only_chosen_domains_are_kept(tmp_path: Path, tsv: Path) -> None:
 def test_held_out_pairs_are_dropped(tmp_path: Path, tsv: Path) -> None:
     dev = tmp_path / "dev.tsv"
     dev.write_text(f"{LINES[3].upper()}!\tx\ny\t{LINES[7]}\n")
-    result = run(tmp_path / "out", tsv, "--held-out", dev, "--vocabulary-size", 320)
-    assert result.exit_code == 0, result.output
+    done(run(tmp_path / "out", tsv, "--held-out", dev, "--vocabulary-size", 320))
     manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
     assert manifest["pairs"] == {"read": 150, "kept": 148, "written": 148, "dropped": {"held out": 2}}
     assert manifest["held_out"] == [str(dev)]
@@ -191,8 +187,7 @@ def test_a_small_text_gives_a_smaller_vocabulary(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     lines = make_lines(2000)
     path.write_text("".join(f"{line}\t{line.upper()}\n" for line in lines))
-    result = run(tmp_path / "out", path)
-    assert result.exit_code == 0, result.output
+    result = done(run(tmp_path / "out", path))
     pieces = len(Subwords(tmp_path / "out" / "tokenizer.model"))
     assert 300 < pieces < 8000
     assert json.loads((tmp_path / "out" / "prepare.json").read_text())["vocabulary_size"] == pieces

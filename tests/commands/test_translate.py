@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from tests.command_line import done
 
 
 def run(bundle: Path, *arguments: object, text: bytes = b"") -> Result:
@@ -15,8 +16,7 @@ def run(bundle: Path, *arguments: object, text: bytes = b"") -> Result:
 
 
 def test_each_line_gives_one_line(bundle_folder: Path) -> None:
-    result = run(bundle_folder, text="kalo mita\n\n  \nresu\r\nno pe\u2028di\u0085fo".encode())
-    assert result.exit_code == 0, result.output
+    result = done(run(bundle_folder, text="kalo mita\n\n  \nresu\r\nno pe\u2028di\u0085fo".encode()))
     lines = result.stdout_bytes.split(b"\n")
     assert len(lines) == 6
     assert lines[1:3] == [b"", b"  "]
@@ -60,8 +60,7 @@ def test_invalid_bytes_are_reported_after_earlier_lines(bad: bytes, bundle_folde
 
 
 def test_long_lines_are_split_with_a_warning(bundle_folder: Path) -> None:
-    result = run(bundle_folder, "--max-length", 3, text=b"kalo mita " * 200 + b"\n")
-    assert result.exit_code == 0
+    result = done(run(bundle_folder, "--max-length", 3, text=b"kalo mita " * 200 + b"\n"))
     assert result.stdout_bytes.count(b"\n") == 1
     assert "stdin, line 1: a sentence of more than" in result.stderr
 
@@ -74,8 +73,7 @@ def test_a_search_has_no_rounds_to_trace(bundle_folder: Path) -> None:
 
 def test_output_file_statistics_and_trace_are_written(bundle_folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
-    result = run(bundle_folder, "-o", output, "--stats", "--trace", "--max-length", 4, text=b"kalo\n")
-    assert result.exit_code == 0
+    result = done(run(bundle_folder, "-o", output, "--stats", "--trace", "--max-length", 4, text=b"kalo\n"))
     assert result.stdout == ""
     assert output.read_bytes().count(b"\n") == 1
     assert "tokens per round" in result.stderr

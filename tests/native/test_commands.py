@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
 from specdec_cli.model.bundle import Bundle, save_bundle
+from tests.command_line import done
 
 LINES = "Tom is at home.\nIs this the number 42?\n\nThe dog sleeps, and the cat is in the garden.\n"
 LEARNER = "He go to school.\nI has seen it.\nAll is well.\n"
@@ -176,6 +177,5 @@ def test_options_beyond_what_the_bundle_supports_are_refused(options: list[str],
     ],
 )
 def test_large_numbers_mean_no_limit(options: list[str]) -> None:
-    result = run("translate", "--engine", "native", *options, text=LINES)
-    assert result.exit_code == 0, result.stderr
+    result = done(run("translate", "--engine", "native", *options, text=LINES))
     assert result.stdout == run("translate", "--engine", "native", "--decoding", "greedy", text=LINES).stdout

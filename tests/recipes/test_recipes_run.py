@@ -12,6 +12,7 @@ from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.order import Order
 from specdec_cli.text.tokenize.sentencepiece import Subwords
+from tests.command_line import done
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
 
@@ -42,9 +43,7 @@ OTHERS = ("en-gec-corrupt", "en-gec-corrupt-learners", "zh-gec-corrupt", "report
 
 
 def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == 0, result.output
-    return result
+    return done(CliRunner().invoke(app, list(map(str, arguments))))
 
 
 def train(command: str, folder: Path, recipe: str, text: Path, *arguments: object, changes: list[str]) -> list[int]:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from tests.command_line import done
 
 
 def run(*arguments: object, **settings: Any) -> Result:
@@ -17,15 +18,13 @@ def run(*arguments: object, **settings: Any) -> Result:
 def test_visualize_reads_the_source_column(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
     file, output = tmp_path / "dev.tsv", tmp_path / "corpus.json"
     file.write_text("".join(f"{line}\tziel\n" for line in [" ", *lines[:4]]), encoding="utf-8")
-    result = run("--file", file, "-m", bundle_folder, "--limit", 3, "-o", output)
-    assert result.exit_code == 0, result.output
+    result = done(run("--file", file, "-m", bundle_folder, "--limit", 3, "-o", output))
     assert result.stderr == "specdec: skipped lines: 1 blank\n"
     corpus = json.loads(output.read_text())
     assert (corpus["format"], corpus["name"], corpus["sentences"], corpus["skipped"]) == (1, "dev.tsv", 2, {"blank": 1})
     assert corpus["tokens"] == sum(step["tokens"] for step in corpus["by_iteration"])
     assert corpus["tokens_per_iteration"] == round(corpus["tokens"] / corpus["iterations"], 3)
-    shown = run("--file", "-", "-m", bundle_folder, input="".join(f"{line}\n" for line in lines[:2]))
-    assert shown.exit_code == 0, shown.output
+    shown = done(run("--file", "-", "-m", bundle_folder, input="".join(f"{line}\n" for line in lines[:2])))
     numbers = f"{corpus['tokens']} tokens of 2 sentences in {corpus['iterations']} iterations"
     assert (shown.stdout.startswith(f"stdin, jacobi: {numbers}"), shown.stderr) == (True, "")
 

@@ -30,6 +30,7 @@ from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.recording import search_steps
 from specdec_cli.visualization.render import print_picture
+from tests.command_line import done
 from tests.fakes import ORDERS, tiny_heads
 
 
@@ -40,8 +41,7 @@ def run(*arguments: object) -> Result:
 @pytest.mark.parametrize("decoding", ["jacobi", "gs-jacobi", "input-guided", "lookup", "greedy"])
 def test_every_decoding_has_a_picture(decoding: str, bundle_folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "picture.json"
-    result = run("kalo mita", "-m", bundle_folder, "--decoding", decoding, "-o", output)
-    assert result.exit_code == 0, result.output
+    done(run("kalo mita", "-m", bundle_folder, "--decoding", decoding, "-o", output))
     picture = json.loads(output.read_text())
     assert picture["decoding"] == decoding
     known = [sum(cell is not None and cell["mark"] == "known" for cell in row) for row in picture["rows"]]
@@ -51,8 +51,7 @@ def test_every_decoding_has_a_picture(decoding: str, bundle_folder: Path, tmp_pa
 
 def test_decodings_with_heads_have_a_picture(bundle: Bundle, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), tmp_path / "heads")
-    result = run("kalo mita", "-m", tmp_path / "heads", "--decoding", "blockwise", "-o", tmp_path / "picture.json")
-    assert result.exit_code == 0, result.output
+    done(run("kalo mita", "-m", tmp_path / "heads", "--decoding", "blockwise", "-o", tmp_path / "picture.json"))
     picture = json.loads((tmp_path / "picture.json").read_text())
     assert picture["decoding"] == "blockwise"
     assert sum(cell is not None for cell in picture["rows"][0]) == 1  # the first round has no draft
@@ -103,8 +102,7 @@ def test_every_search_has_a_picture(suffix: str, order: Order, decoding: str, ma
     made.info = replace(made.info, decoding="auto")
     save_bundle(made, tmp_path / "model")
     output = tmp_path / f"picture.{suffix}"
-    result = run("kalo mita", "-m", tmp_path / "model", "-o", output)
-    assert result.exit_code == 0, result.output
+    done(run("kalo mita", "-m", tmp_path / "model", "-o", output))
     text = output.read_text()
     if suffix == "json":
         picture = json.loads(text)
@@ -121,8 +119,7 @@ def test_iterations_of_mask_predict_show_their_predictions(make_bundle: Callable
     made = make_bundle(order="masked")
     made.info = replace(made.info, decoding="auto")
     save_bundle(made, tmp_path / "model")
-    result = run("kalo mita", "-m", tmp_path / "model", "-o", tmp_path / "picture.json")
-    assert result.exit_code == 0, result.output
+    done(run("kalo mita", "-m", tmp_path / "model", "-o", tmp_path / "picture.json"))
     picture = json.loads((tmp_path / "picture.json").read_text())
     words, rows = len(picture["target"]), picture["rows"]
     predicted = [sum(cell["mark"] == "verified" for cell in row) for row in rows]

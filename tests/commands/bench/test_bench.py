@@ -14,6 +14,7 @@ from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.order import Order
+from tests.command_line import done
 from tests.commands.bench.command_line import run
 
 
@@ -21,8 +22,9 @@ from tests.commands.bench.command_line import run
 def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     rows = ("greedy", "specdec", "ctranslate2-greedy")
     arguments = [argument for row in rows for argument in ("--row", row)]
-    result = run("-m", folder, *arguments, "--profile", "--histogram", "--plot", tmp_path / "a.svg", "--json", tmp_path / "bench.json")
-    assert result.exit_code == 0, result.output
+    result = done(
+        run("-m", folder, *arguments, "--profile", "--histogram", "--plot", tmp_path / "a.svg", "--json", tmp_path / "bench.json")
+    )
     for words in (*rows, "3 of 3", "3 lines, 3 sentences", "drafter's encoder", "Speedup of specdec", "tok:13a"):
         assert words in result.stdout
     assert result.stderr == ""
@@ -65,16 +67,14 @@ def ordered(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPat
     ("order", "own"), [("bidirectional", "bidirectional"), ("right-to-left", "beam"), ("double-left-to-right", "beam")]
 )
 def test_the_default_row_of_another_order_is_its_search(order: Order, own: str, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
-    result = run("-m", ordered(order), "--json", tmp_path / "bench.json")
-    assert result.exit_code == 0, result.output
+    done(run("-m", ordered(order), "--json", tmp_path / "bench.json"))
     (row,) = json.loads((tmp_path / "bench.json").read_text())["rows"]
     assert (row["decoding"], row["settings"]["beam_size"], row["speedup_vs_greedy"]) == (own, 5, None)
     assert 1.0 <= row["tokens_per_round"] <= (1.0 if order == "right-to-left" else 2.0)
 
 
 def test_a_sweep_of_another_order_has_no_greedy_row(ordered: Callable[[Order], Path], tmp_path: Path) -> None:
-    result = run("-m", ordered("bidirectional"), "--sweep", "beam-size=1,2", "--json", tmp_path / "bench.json")
-    assert result.exit_code == 0, result.output
+    done(run("-m", ordered("bidirectional"), "--sweep", "beam-size=1,2", "--json", tmp_path / "bench.json"))
     rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
     assert [(row["decoding"], row["settings"]["beam_size"]) for row in rows] == [("bidirectional", 1), ("bidirectional", 2)]
 
@@ -104,8 +104,7 @@ def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp
         ("mask-predict", 10, 10.0),
     ]
     assert all(0 <= row["repetition"] < 1 and row["settings"]["length_beam"] == 5 for row in rows)
-    swept = run("-m", tmp_path / "masked", "--sweep", "iterations=1,2", "--sweep", "length-beam=1", "--markdown")
-    assert swept.exit_code == 0, swept.output
+    swept = done(run("-m", tmp_path / "masked", "--sweep", "iterations=1,2", "--sweep", "length-beam=1", "--markdown"))
     assert [line.split(" | ")[:3] for line in swept.stdout.splitlines() if line.startswith("| mask")] == [
         ["| mask-predict", "1.00", "1"],
         ["| mask-predict", "2.00", "1"],
@@ -117,8 +116,7 @@ def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp
 @pytest.mark.usefixtures("real_processes")
 def test_models_are_compared_in_one_run(folder: Path, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     other = ordered("bidirectional")
-    result = run("-m", folder, "-m", other, "--sweep", "beam-size=1,2", "--json", tmp_path / "a.json", "--markdown")
-    assert result.exit_code == 0, result.output
+    result = done(run("-m", folder, "-m", other, "--sweep", "beam-size=1,2", "--json", tmp_path / "a.json", "--markdown"))
     record = json.loads((tmp_path / "a.json").read_text())
     names = [(row["model"], row["decoding"], row["settings"].get("beam_size")) for row in record["rows"]]
     searches = [(str(model), decoding, size) for model, decoding in ((folder, "beam"), (other, "bidirectional")) for size in (1, 2)]
@@ -131,19 +129,17 @@ def test_models_are_compared_in_one_run(folder: Path, ordered: Callable[[Order],
 def test_jacobi_rows_report_their_known_length(folder: Path, tmp_path: Path) -> None:
     rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
     arguments = [argument for row in rows for argument in ("--row", row)]
-    result = run("-m", folder, *arguments, "--oracle-length", "--block-size", 3, "--json", tmp_path / "known.json")
-    assert result.exit_code == 0, result.output
+    done(run("-m", folder, *arguments, "--oracle-length", "--block-size", 3, "--json", tmp_path / "known.json"))
     known = json.loads((tmp_path / "known.json").read_text())["rows"]
     assert [row["settings"].get("oracle_length") for row in known] == [None, True, True, None]
     assert all(row["identical"] == [3, 3] for row in known)
-    result = run("-m", folder, "--row", "hybrid-jacobi", "--jacobi-length", "max", "--json", tmp_path / "max.json")
+    run("-m", folder, "--row", "hybrid-jacobi", "--jacobi-length", "max", "--json", tmp_path / "max.json")
     assert json.loads((tmp_path / "max.json").read_text())["rows"][0]["settings"]["jacobi_length"] == "max"
 
 
 def test_a_sweep_runs_without_references(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.src").write_text("ka lo\nmi\n")
-    result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
-    assert result.exit_code == 0, result.output
+    result = done(run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec"))
     lines = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
     assert [line[:2] for line in lines[2:]] == [["| greedy", "—"], ["| specdec", "1"], ["| specdec", "3"]]
     assert "BLEU" not in lines[0]
@@ -198,16 +194,14 @@ def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path
     (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
     rows = ("greedy", "input-guided:unique", "input-guided")
     arguments = [argument for row in rows for argument in ("--row", row)]
-    result = run("-m", folder, tmp_path / "a.m2", "--task", "correct", *arguments, "--json", tmp_path / "b.json")
-    assert result.exit_code == 0, result.output
+    result = done(run("-m", folder, tmp_path / "a.m2", "--task", "correct", *arguments, "--json", tmp_path / "b.json"))
     assert "F0.5" in result.stdout and "BLEU" not in result.stdout
     greedy, unique, nearest = json.loads((tmp_path / "b.json").read_text())["rows"]
     assert greedy["f05"] == unique["f05"] == nearest["f05"] is not None
     assert (greedy["bleu"], unique["identical"], nearest["identical"]) == (None, [2, 2], [2, 2])
     assert (unique["settings"]["match"], nearest["settings"]["match"]) == ("unique", "nearest")
 
-    result = run("-m", folder, tmp_path / "a.m2", "--task", "correct", "--row", "input-guided", "--sweep", "min-score=-1000,0")
-    assert result.exit_code == 0, result.output
+    result = done(run("-m", folder, tmp_path / "a.m2", "--task", "correct", "--row", "input-guided", "--sweep", "min-score=-1000,0"))
     assert "min score" in result.stdout
     # Where no edit is applied, the output is the source, which has no edits.
     (held,) = (line for line in result.stdout.splitlines() if " 0.0 " in line and "input" in line)

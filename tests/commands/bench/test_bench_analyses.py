@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.model.bundle import load_bundle, save_bundle
+from tests.command_line import done
 from tests.commands.bench.command_line import run
 
 
 def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
     names = ("significance", "ends", "compounds", "flops")
     arguments = [argument for name in names for argument in ("--analysis", name)]
-    result = run("-m", folder, "--row", "greedy", "--row", "drafter", *arguments, "--json", tmp_path / "b.json")
-    assert result.exit_code == 0, result.output
+    result = done(run("-m", folder, "--row", "greedy", "--row", "drafter", *arguments, "--json", tmp_path / "b.json"))
     analyses = json.loads((tmp_path / "b.json").read_text())["analyses"]
     assert list(analyses) == list(names)
     first, second = analyses["significance"]
@@ -31,8 +31,7 @@ def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
 
 def test_rows_of_a_sweep_are_told_apart(folder: Path, tmp_path: Path) -> None:
     sweep = ("--sweep", "block-size=2,3", "--sweep", "beam-size=1,2", "--analysis", "significance", "--json", tmp_path / "b.json")
-    result = run("-m", folder, "--row", "specdec", "--row", "beam", *sweep)
-    assert result.exit_code == 0, result.output
+    done(run("-m", folder, "--row", "specdec", "--row", "beam", *sweep))
     analysed = json.loads((tmp_path / "b.json").read_text())["analyses"]["significance"]
     rows = ["greedy", "specdec, block size 2", "specdec, block size 3", "beam, beam size 1", "beam, beam size 2"]
     assert [one["decoding"] for one in analysed] == rows
@@ -41,8 +40,7 @@ def test_rows_of_a_sweep_are_told_apart(folder: Path, tmp_path: Path) -> None:
 
 def test_the_baseline_of_significance_can_be_chosen(folder: Path, tmp_path: Path) -> None:
     options = ("--row", "greedy", "--row", "drafter", "--row", "beam", "--analysis", "significance", "--json", tmp_path / "b.json")
-    result = run("-m", folder, *options, "--sweep", "beam-size=1,2", "--baseline", "beam")
-    assert result.exit_code == 0, result.output
+    done(run("-m", folder, *options, "--sweep", "beam-size=1,2", "--baseline", "beam"))
     analysed = json.loads((tmp_path / "b.json").read_text())["analyses"]["significance"]
     assert [one["decoding"] for one in analysed] == ["beam, beam size 1", "greedy", "drafter", "beam, beam size 2"]
     assert analysed[0]["p, bootstrap"] is None and analysed[1]["p, bootstrap"] == 1.0
@@ -63,8 +61,7 @@ def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
 def test_corrections_are_scored_by_characters(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("kalomi\tkalo\tkalomi\nno\tno\n")
     options = ("--task", "correct", "--score", "characters", "--row", "greedy", "--analysis", "flops", "--json", tmp_path / "b.json")
-    result = run("-m", folder, tmp_path / "a.tsv", *options)
-    assert result.exit_code == 0, result.output
+    result = done(run("-m", folder, tmp_path / "a.tsv", *options))
     (row,) = json.loads((tmp_path / "b.json").read_text())["rows"]
     assert all(0 <= row[name] <= 100 for name in ("precision", "recall", "f05")) and "gleu" not in row
     assert "GFLOP" in result.stdout
@@ -75,17 +72,18 @@ def test_the_modes_of_a_corrector_are_compared(folder: Path, tmp_path: Path) -> 
     corrector.info = replace(corrector.info, task="correct", modes={"careful": (0, 0), "balanced": (-1000, -1000)})
     save_bundle(corrector, tmp_path / "corrector")
     (tmp_path / "a.m2").write_text("S ka lo mi .\n\nS no pe\n")
-    result = run(
-        "-m",
-        tmp_path / "corrector",
-        tmp_path / "a.m2",
-        "--row",
-        "input-guided",
-        "--sweep",
-        "mode=careful,balanced",
-        "--json",
-        tmp_path / "b",
+    done(
+        run(
+            "-m",
+            tmp_path / "corrector",
+            tmp_path / "a.m2",
+            "--row",
+            "input-guided",
+            "--sweep",
+            "mode=careful,balanced",
+            "--json",
+            tmp_path / "b",
+        )
     )
-    assert result.exit_code == 0, result.output
     careful, balanced = (row["settings"] for row in json.loads((tmp_path / "b").read_text())["rows"] if row["decoding"] == "input-guided")
     assert (careful["mode"], careful["min_score"], balanced["mode"], balanced["min_score"]) == ("careful", 0, "balanced", -1000)

@@ -16,6 +16,7 @@ from specdec_cli.benchmark.checked_model import CheckedModel
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle
+from tests.command_line import done
 
 app = typer.Typer()
 app.command()(bench)
@@ -90,8 +91,7 @@ def test_long_blocks_and_bursts_give_greedys_tokens_and_a_later_run_goes_on(
     (tmp_path / "dev").mkdir()
     (text := tmp_path / "dev" / "a.tsv").write_text("ka lo mi\tta\nno pe\tka\nlo\tmi\n")
     asked = (text, "-m", folder, "--device", "cpu", "--limit", 2, "--json", out := tmp_path / "out.json")
-    result = run(*asked)
-    assert result.exit_code == 0, result.output
+    done(run(*asked))
     found: dict[str, Any] = json.loads(out.read_text())
     assert found["card"]["name"] == "DATA/dev/a.tsv"
     checked = [f"kernels, block size {size}" for size in (0, 4, 5, 63)]

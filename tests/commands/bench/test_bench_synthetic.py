@@ -15,6 +15,7 @@ from specdec_cli.commands.bench import bench
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
+from tests.command_line import done
 
 app = typer.Typer()
 app.command()(bench)
@@ -38,8 +39,7 @@ def run(*arguments: object) -> Result:
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path: Path) -> None:
-    result = run("--markdown", "--profile", "--precision", precision, "--beam-size", 3, "--json", tmp_path / "s.json")
-    assert result.exit_code == 0, result.output
+    result = done(run("--markdown", "--profile", "--precision", precision, "--beam-size", 3, "--json", tmp_path / "s.json"))
     for words in ("Random weights", "recorded", "no model", "5.5 tokens a round", "blocks of 8", "12 tokens a round", "drafter", "8 of 8"):
         assert words in result.stdout
     assert "| specdec, recorded | " + precision in result.stdout and "| input-guided, recorded | " + precision in result.stdout
@@ -62,8 +62,7 @@ def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path
 
 
 def test_the_size_of_a_model_is_decoded_greedily_in_batches_with_memory_and_start(tmp_path: Path) -> None:
-    result = run("--markdown", "--geometry", "small", "--json", tmp_path / "s.json")
-    assert result.exit_code == 0, result.output
+    result = done(run("--markdown", "--geometry", "small", "--json", tmp_path / "s.json"))
     header = next(line for line in result.stdout.splitlines() if line.startswith("| decoding"))
     for name in ("batch size", "tokens/s", "speedup vs ctranslate2-greedy", "peak memory, MB", "start, s"):
         assert f"| {name} |" in header

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.errors import MissingLibraryError, UsageError
+from tests.command_line import done
 from tests.commands.bench.command_line import run
 
 ROWS = ("greedy", "beam", "transformers-greedy", "transformers-beam", "transformers-lookup")
@@ -25,8 +26,7 @@ def hub_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def measured(model: Path, tmp_path: Path, *arguments: object) -> list[dict[str, Any]]:
     """The rows in the JSON of a bench in float32."""
     asked = [part for row in ROWS for part in ("--row", row)]
-    result = run("-m", model, *asked, "--precision", "float32", "--beam-size", 3, *arguments, "--json", tmp_path / "a.json")
-    assert result.exit_code == 0, result.output
+    done(run("-m", model, *asked, "--precision", "float32", "--beam-size", 3, *arguments, "--json", tmp_path / "a.json"))
     rows: list[dict[str, Any]] = json.loads((tmp_path / "a.json").read_text())["rows"]
     return rows
 

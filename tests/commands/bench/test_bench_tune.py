@@ -22,6 +22,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.translator import LineTranslator
+from tests.command_line import done
 from tests.fakes import tiny_heads
 
 app = typer.Typer()
@@ -69,8 +70,7 @@ def described(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("batch", [1, 4])
 def test_tune_writes_the_best_settings_and_changes_nothing_else(batch: int, folder: Path, table: Path, tmp_path: Path) -> None:
     before = described(folder)
-    result = tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--batch-size", batch)
-    assert result.exit_code == 0, result.output
+    result = done(tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--batch-size", batch))
 
     presets = described(folder)["presets"]
     assert described(folder) == before | {"presets": presets}
@@ -100,8 +100,7 @@ def test_tune_writes_the_best_settings_and_changes_nothing_else(batch: int, fold
 
 
 def test_a_swept_block_size_is_stored(folder: Path, table: Path) -> None:
-    result = tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--sweep", "block-size=1,4")
-    assert result.exit_code == 0, result.output
+    result = done(tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--sweep", "block-size=1,4"))
     size = described(folder)["block_size"]
     assert size in (1, 4)
     assert f"--block-size {size} (before: not set)" in result.stdout
@@ -127,8 +126,7 @@ def test_the_block_size_is_that_of_the_fastest_setting() -> None:
 
 def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), folder := tmp_path / "heads")
-    result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--repetitions", 2)
-    assert result.exit_code == 0, result.output
+    done(tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--repetitions", 2))
     record = json.loads((tmp_path / "a.json").read_text())
     rows = record["rows"]
     assert record["environment"]["repetitions"] == 2
@@ -142,8 +140,7 @@ def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp
 
 
 def test_equal_bleu_over_the_default_grid_gives_equal_presets(folder: Path) -> None:
-    result = tune("-m", folder, "--limit", 2, text="ka lo mi\tx\nno pe\tx\nso\tx\n")
-    assert result.exit_code == 0, result.output
+    result = done(tune("-m", folder, "--limit", 2, text="ka lo mi\tx\nno pe\tx\nso\tx\n"))
     assert result.stdout.count("specdec++") == 18
     assert "2 lines, 2 sentences\n" in result.stdout
     presets = described(folder)["presets"]

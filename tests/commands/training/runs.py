@@ -2,19 +2,15 @@
 
 from pathlib import Path
 
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from specdec_cli.app import app
 from specdec_cli.text.tokenize.sentencepiece import Subwords
+from tests.command_line import run
 
 SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
 
 
 RUN = ["run.batch_tokens=128", "run.evaluate_every=2", "run.precision=32-true"]
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def settings(*changes: str) -> list[str]:

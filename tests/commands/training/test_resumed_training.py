@@ -10,7 +10,8 @@ import torch
 
 from specdec_cli.commands.training import TrainingView
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
+from tests.command_line import done, run
+from tests.commands.training.runs import RUN, SMALL, settings, train_verifier
 
 DRAFTER = ["drafter.max_block=2", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
 
@@ -28,8 +29,7 @@ def change_checkpoint(folder: Path, **values: Any) -> None:
 @pytest.fixture(scope="module")
 def drafted(tmp_path_factory: pytest.TempPathFactory, trained: Path, text: Path) -> Path:
     folder = tmp_path_factory.mktemp("run") / "drafter"
-    result = train_drafter(folder, text, trained)
-    assert result.exit_code == 0, result.output
+    done(train_drafter(folder, text, trained))
     return folder
 
 
@@ -94,8 +94,7 @@ def test_a_run_that_continues_with_other_data_says_so(trained: Path, text: Path,
     (other := tmp_path / "other.tsv").write_text(text.read_text(encoding="utf-8") * 3, encoding="utf-8")
     data = ["--data", other, "--dev", other, "--tokenizer", tokenizer.path, "--init", trained, "--task", "correct"]
     shape = settings(*SMALL[1:], *RUN, "run.max_updates=6")
-    result = run("train-verifier", folder, *data, "--source-language", "de", "--threads", 1, "--device", "cpu", *shape)
-    assert result.exit_code == 0, result.output
+    result = done(run("train-verifier", folder, *data, "--source-language", "de", "--threads", 1, "--device", "cpu", *shape))
     (warning,) = [line for line in result.stderr.splitlines() if "warning" in line]
     options = '--task="translate" (now "correct"), --source-language="en" (now "de"), preset="small" (now null)'
     expected = f"its run began with {options}, another --data, another --dev, another --init; to train from the start, name another folder"
@@ -107,15 +106,15 @@ def test_a_run_that_continues_with_other_data_of_a_drafter_says_so(
 ) -> None:
     folder = shutil.copytree(drafted, tmp_path / "run")
     (other := tmp_path / "other.tsv").write_text(f"{lines[0]}\t{lines[0]}\n", encoding="utf-8")
-    result = train_drafter(folder, text, trained, "run.max_updates=3", options=("--dev", other, "--init", drafted))
-    assert result.exit_code == 0, result.output
+    result = done(train_drafter(folder, text, trained, "run.max_updates=3", options=("--dev", other, "--init", drafted)))
     assert f"warning: {folder}: its run began with another --dev, another --init; to train" in result.stderr
 
 
 def test_a_run_that_continues_with_other_settings_names_them(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     folder = shutil.copytree(trained, tmp_path / "run")
-    result = train_verifier(folder, text, tokenizer, "run.max_updates=6", "run.seed=3", "run.dropout=0.2", "optimizer.betas=[0.8, 0.9]")
-    assert result.exit_code == 0, result.output
+    result = done(
+        train_verifier(folder, text, tokenizer, "run.max_updates=6", "run.seed=3", "run.dropout=0.2", "optimizer.betas=[0.8, 0.9]")
+    )
     (warning,) = [line for line in result.stderr.splitlines() if "warning" in line]
     changes = "optimizer.betas=[0.9, 0.98] (now [0.8, 0.9]), run.dropout=0.1 (now 0.2), run.seed=1 (now 3)"
     assert warning == f"specdec: warning: {folder}: its run began with {changes}; to train from the start, name another folder"

@@ -8,7 +8,8 @@ import pytest
 
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from tests.commands.training.runs import RUN, SMALL, run, settings
+from tests.command_line import done, run
+from tests.commands.training.runs import RUN, SMALL, settings
 
 LONGEST = 1024
 
@@ -34,18 +35,15 @@ def test_long_texts_are_summarised(texts: Path, tokenizer: Subwords, tmp_path: P
     data, one = ("--data", texts, "--dev", texts), ("--threads", 1, "--device", "cpu")
     long = [*SMALL, *RUN, f"model.max_positions={LONGEST}", "run.max_updates=4", "run.batch_tokens=4096"]
     verifier = ("train-verifier", tmp_path / "verifier", *data, "--tokenizer", tokenizer.path, "--task", "summarise", *one)
-    trained = run(*verifier, *settings(*long))
-    assert trained.exit_code == 0, trained.output
+    trained = done(run(*verifier, *settings(*long)))
     assert "longer than" not in trained.output
     block = ["drafter.feed_forward=64", "drafter.layers=1", "drafter.max_block=3", "run.max_updates=2", *RUN, "run.batch_tokens=4096"]
-    drafted = run("train-drafter", tmp_path / "model", *data, "--model", tmp_path / "verifier", *one, *settings(*block))
-    assert drafted.exit_code == 0, drafted.output
+    done(run("train-drafter", tmp_path / "model", *data, "--model", tmp_path / "verifier", *one, *settings(*block)))
     bundle = load_bundle(tmp_path / "model")
     assert (bundle.info.task, bundle.verifier.config.max_positions) == ("summarise", LONGEST)
 
     rows = ("--row", "greedy", "--row", "specdec", "--row", "beam", "--max-length", 12, "--repetitions", 1)
-    scored = run("bench", "-m", tmp_path / "model", texts, *rows, *one, "--json", tmp_path / "scores.json")
-    assert scored.exit_code == 0, scored.output
+    scored = done(run("bench", "-m", tmp_path / "model", texts, *rows, *one, "--json", tmp_path / "scores.json"))
     record = json.loads((tmp_path / "scores.json").read_text(encoding="utf-8"))
     greedy, specdec, beam = record["rows"]
     assert specdec["identical"] == [16, 16] and specdec["iterations"] <= greedy["iterations"]

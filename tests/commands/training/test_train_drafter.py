@@ -15,20 +15,19 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import DrafterRecipe
-from tests.commands.training.runs import RUN, run, settings
+from tests.command_line import done, run
+from tests.commands.training.runs import RUN, settings
 
 
 def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "drafter"
     shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
     arguments = ["train-drafter", folder, "-m", trained, "--data", text, "--dev", text, "--threads", 1, "--device", "cpu"]
-    result = run(*arguments, *settings(*RUN, *shape))
-    assert result.exit_code == 0, result.output
+    result = done(run(*arguments, *settings(*RUN, *shape)))
     assert "tokens_per_round" in result.stderr
     counted = re.search(r"update 2 took (\S+) floating-point operations", result.stderr)
     assert counted is not None and float(counted[1]) > 1e5
-    simulated = run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
-    assert simulated.exit_code == 0, simulated.output
+    simulated = done(run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu"))
     assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
     assert "cpu, int8, 1 thread; native engine" in " ".join(simulated.stdout.split())  # what `translate` computes with
     greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
@@ -38,14 +37,11 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
 def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder, data = tmp_path / "heads", ("--data", text, "--dev", text, "--threads", 1, "--device", "cpu")
     shape = ["drafter.kind=heads", "drafter.max_block=3", "drafter.feed_forward=64", "run.max_updates=2"]
-    result = run("train-drafter", folder, "-m", trained, *data, *settings(*RUN, *shape))
-    assert result.exit_code == 0, result.output
-    again = run("train-drafter", tmp_path / "again", "-m", trained, *data, "--init", folder, *settings(*RUN, *shape))
-    assert again.exit_code == 0, again.output
+    done(run("train-drafter", folder, "-m", trained, *data, *settings(*RUN, *shape)))
+    done(run("train-drafter", tmp_path / "again", "-m", trained, *data, "--init", folder, *settings(*RUN, *shape)))
     other = run("train-drafter", tmp_path / "other", "-m", trained, *data, "--init", folder, *settings(*RUN, "run.max_updates=2"))
     assert (other.exit_code, "a drafter of kind heads cannot initialise one of kind block" in other.stderr) == (2, True)
-    simulated = run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
-    assert simulated.exit_code == 0, simulated.output
+    simulated = done(run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu"))
     rows = [line.split() for line in simulated.stdout.splitlines()]  # the title may be on several lines
     assert [row[0] for row in rows if len(row) == len(COLUMNS) and row[0].isdigit()] == ["1", "2", "3"]
     assert "cpu, int8, 1 thread; PyTorch over passes of the native engine" in " ".join(simulated.stdout.split())
@@ -93,8 +89,7 @@ def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, 
     tsv.write_text(f"{long}\t{long}\n{longer}\t{long}\n{lines[0]}\t{lines[0]}\n", encoding="utf-8")
     shape = ["drafter.prefix=own", "drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
     arguments = ["train-drafter", tmp_path / "out", "-m", bart_folder, "--data", tsv, "--dev", tsv, "--threads", 1, "--device", "cpu"]
-    result = run(*arguments, *settings(*RUN, *shape))
-    assert result.exit_code == 0, result.output
+    result = done(run(*arguments, *settings(*RUN, *shape)))
     assert "long.tsv: 1 of 3 pairs are left out, longer than the model's 1,024 positions" in result.stderr
     assert "long.tsv: 1 of 3 lines are left out" in result.stderr
     assert 256 < len(load_bundle(tmp_path / "out").tokenizer.encode(long)) < 1024
@@ -110,8 +105,7 @@ def test_the_drafter_of_the_paper_is_trained_by_its_recipe(
     shape = ["drafter.layers=2", "drafter.feed_forward=64", "drafter.max_block=3", "run.max_updates=2", "run.accumulation=1"]
     model = ["drafter.model.width=48", "drafter.model.heads=3", "drafter.model.encoder_layers=1"]
     arguments = ["train-drafter", folder, "-m", trained, "--recipe", recipe, "--data", text, "--dev", text, "--threads", 1]
-    result = run(*arguments, "--device", "cpu", *settings(*RUN, *shape, *model))
-    assert result.exit_code == 0, result.output
+    done(run(*arguments, "--device", "cpu", *settings(*RUN, *shape, *model)))
     greedy, specdec = (run("translate", "-m", folder, text, "--decoding", name, "--max-length", 8) for name in ("greedy", "specdec"))
     assert greedy.stdout_bytes == specdec.stdout_bytes
 
@@ -122,8 +116,7 @@ def test_a_drafter_is_trained_on_text_in_one_language(bundle_folder: Path, lines
     assert run("convert", bundle_folder, tmp_path / "verifier", "--set", "block_size=10").exit_code == 0
     arguments = ["--verifier", tmp_path / "verifier", "--source", tmp_path / "mono.txt", "--dev", tmp_path / "dev.txt", "--threads", 1]
     shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
-    result = run("train-drafter", tmp_path / "drafter", *arguments, "--device", "cpu", *settings(*RUN, *shape))
-    assert result.exit_code == 0, result.output
+    done(run("train-drafter", tmp_path / "drafter", *arguments, "--device", "cpu", *settings(*RUN, *shape)))
     assert read_info(tmp_path / "drafter").block_size == 3  # no longer than the new drafter's blocks
     outputs = (tmp_path / "drafter" / "outputs" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
     assert 0 < len(outputs) <= len(lines)
@@ -159,8 +152,7 @@ def test_dev_sets_of_files_with_the_same_name_are_all_used(bundle_folder: Path, 
     dev = [part for path in files for part in ("--dev", path)]
     shape = ["drafter.max_block=2", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=1", "run.evaluate_every=1"]
     arguments = ["-m", bundle_folder, "--data", text, *dev, "--threads", 1, "--device", "cpu", *settings(*shape)]
-    result = run("train-drafter", tmp_path / "drafter", *arguments)
-    assert result.exit_code == 0, result.output
+    result = done(run("train-drafter", tmp_path / "drafter", *arguments))
     assert all(f"tokens_per_round_{name} " in result.stderr for name in dev_names(files))
 
 

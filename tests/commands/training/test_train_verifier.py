@@ -17,7 +17,8 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.bundle_info import read_info
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from specdec_cli.training.trainer import Report
-from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
+from tests.command_line import done, run
+from tests.commands.training.runs import RUN, SMALL, settings, train_verifier
 from tests.conftest import largest_file
 
 
@@ -32,8 +33,7 @@ def test_a_run_continues_from_its_checkpoint(trained: Path, text: Path, tokenize
 def test_a_run_ends_with_its_floating_point_operations(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     counted = []
     for updates in (1, 3):
-        result = train_verifier(tmp_path / str(updates), text, tokenizer, f"run.max_updates={updates}")
-        assert result.exit_code == 0, result.output
+        result = done(train_verifier(tmp_path / str(updates), text, tokenizer, f"run.max_updates={updates}"))
         (found,) = re.findall(rf"update {updates} took (\S+) floating-point operations", result.stderr)
         counted.append(float(found))
     layers = load_bundle(tmp_path / "1").verifier.named_parameters()
@@ -56,8 +56,7 @@ def test_a_resumed_run_reports_its_start_and_repeats_no_log_row(trained: Path, t
     last = next(row for row in rows if ",4," in row)
     # A killed process leaves log rows after the checkpoint, the last one incomplete.
     metrics.write_text("".join([*rows, last.replace(",4,", ",100,", 1), last.replace(",4,", ",200,", 1)[:30]]), encoding="utf-8")
-    result = train_verifier(folder, text, tokenizer, "run.max_updates=8")
-    assert result.exit_code == 0, result.output
+    result = done(train_verifier(folder, text, tokenizer, "run.max_updates=8"))
     resumed = re.search(r"checkpoint\.pt: resuming after update (\d) of 8", result.stderr)
     assert resumed is not None
     with metrics.open(encoding="utf-8") as stream:
@@ -79,8 +78,7 @@ def test_ctrl_c_stores_a_checkpoint_and_names_the_way_to_resume(
     stopped = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=20")
     assert stopped.exit_code == 130
     assert "stopped after update 3; the same command resumes there" in stopped.stderr
-    resumed = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=4")
-    assert resumed.exit_code == 0
+    resumed = done(train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=4"))
     assert "resuming after update 3 of 4" in resumed.stderr
     assert "warning" not in resumed.stderr
 
@@ -113,8 +111,7 @@ def test_pairs_beyond_the_positions_are_counted(text: Path, tokenizer: Subwords,
     shape = ["model.max_positions=64", "run.max_updates=2"]
     assert "left out" not in train_verifier(tmp_path / "all", mixed, tokenizer, *shape).stderr
     shape[0] = "model.max_positions=16"
-    result = train_verifier(tmp_path / "some", mixed, tokenizer, *shape)
-    assert result.exit_code == 0, result.output
+    result = done(train_verifier(tmp_path / "some", mixed, tokenizer, *shape))
     assert re.search(r"mixed\.tsv: \d+ of 26 pairs are left out, longer than the model's 16 positions", result.stderr)
 
 
@@ -122,8 +119,7 @@ def test_pairs_with_a_blank_side_are_left_out_and_counted(text: Path, tokenizer:
     mixed, half = tmp_path / "mixed.tsv", tmp_path / "half.tsv"
     mixed.write_text(text.read_text(encoding="utf-8") + "\tka lo\nka lo\t \n\t\n", encoding="utf-8")
     half.write_text("ka lo\t\n", encoding="utf-8")
-    result = train_verifier(tmp_path / "some", mixed, tokenizer, "run.max_updates=2")
-    assert result.exit_code == 0, result.output
+    result = done(train_verifier(tmp_path / "some", mixed, tokenizer, "run.max_updates=2"))
     assert "mixed.tsv: 3 of 27 pairs are left out, blank on one side or both" in result.stderr
     none = train_verifier(tmp_path / "none", half, tokenizer, "run.max_updates=2")
     assert (none.exit_code, "half.tsv: all 1 pairs are blank on one side or both" in none.stderr) == (3, True)
@@ -228,8 +224,7 @@ def test_missing_inputs_of_training_are_named(text: Path, tmp_path: Path, traine
 def test_the_task_is_that_of_the_initial_model(trained: Path, text: Path, tmp_path: Path) -> None:
     def train(name: str, *options: object) -> tuple[str, str, str]:
         arguments = ["--data", text, "--dev", text, "--threads", 1, "--device", "cpu", *settings(*RUN, "run.max_updates=1")]
-        result = run("train-verifier", tmp_path / name, *arguments, *options)
-        assert result.exit_code == 0, result.output
+        done(run("train-verifier", tmp_path / name, *arguments, *options))
         info = read_info(tmp_path / name)
         return info.task, info.source_language, info.target_language
 
@@ -246,20 +241,19 @@ def test_the_task_is_that_of_the_initial_model(trained: Path, text: Path, tmp_pa
 
 
 def test_the_time_left_is_that_of_the_last_epoch(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
-    result = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=1000000", "run.max_epochs=1", "run.evaluate_every=1000000")
-    assert result.exit_code == 0, result.output
+    result = done(
+        train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=1000000", "run.max_epochs=1", "run.evaluate_every=1000000")
+    )
     assert result.stderr.splitlines()[-2].endswith("  0 s left")
 
 
 def test_a_model_of_the_form_of_t5_is_trained_and_decodes_in_both_engines(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     sizes = [each for each in SMALL if each.startswith("model.")]
-    result = train_verifier(tmp_path / "run", text, tokenizer, "preset=t5", *sizes, "run.max_updates=40")
-    assert result.exit_code == 0, result.output
+    done(train_verifier(tmp_path / "run", text, tokenizer, "preset=t5", *sizes, "run.max_updates=40"))
     shape = load_bundle(tmp_path / "run").shape
     assert (shape.positions, shape.norm_kind, shape.gated, shape.biases) == ("relative", "rms", True, False)
     with (tmp_path / "run" / "metrics.csv").open(encoding="utf-8") as stream:
         losses = [float(row["loss"]) for row in csv.DictReader(stream)]
     assert losses[-1] < losses[0]
     for engine in ("native", "reference"):
-        decoded = run("translate", "-m", tmp_path / "run", text, "--engine", engine, "--max-length", 4, "--stats")
-        assert decoded.exit_code == 0, decoded.output
+        done(run("translate", "-m", tmp_path / "run", text, "--engine", engine, "--max-length", 4, "--stats"))
