@@ -93,33 +93,6 @@ def test_any_drafter_gives_greedy_output(
     check(found, outputs, count, block_size, max_length)
 
 
-@pytest.mark.parametrize("kind", FEW_DRAFTERS)
-@settings(deadline=None, max_examples=10)
-@given(
-    width=st.sampled_from(WIDTHS),
-    count=st.integers(1, 12),
-    block_size=st.integers(1, 6),
-    batch_size=st.integers(1, 9),
-    max_length=st.integers(1, LONGEST),
-)
-def test_an_untrained_block_drafter_gives_greedy_output(
-    kind: str, width: int, count: int, block_size: int, batch_size: int, max_length: int
-) -> None:
-    verifier, sentences, outputs = pool(width)
-    drafter = Block(tiny_drafter(model_of(verifier), **DRAFTERS[kind]), block_size)
-    found = list(decode_with(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
-    check(found, outputs, count, block_size, max_length)
-
-
-@pytest.mark.parametrize("kind", ["states", "papers"])
-def test_a_drafter_of_lower_precision_gives_greedy_output(kind: str) -> None:
-    verifier, sentences, outputs = pool(16)
-    network = tiny_drafter(model_of(verifier), **DRAFTERS[kind])
-    network.lower_precision(torch.bfloat16)
-    assert next(model_of(verifier).parameters()).dtype == torch.float32
-    check(list(decode_with(verifier, Block(network, 5), sentences, Decoding(batch_size=4, max_length=LONGEST))), outputs, 12, 5, LONGEST)
-
-
 @pytest.mark.parametrize("drafter", ["none", "fake", *FEW_DRAFTERS])
 def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
     verifier, sentences, outputs = endless()

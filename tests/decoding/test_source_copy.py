@@ -1,22 +1,20 @@
 """Input-guided drafting: greedy output, and the rules by which a copy continues after a change."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.copying import SourceCopy
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK
 from tests.fake_drafters import TableVerifier
-from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
+from tests.fakes import VOCABULARY
 
 WORD_STARTS = torch.arange(VOCABULARY) % 2 == 0
 """Even ids begin a word, odd ones continue it."""
@@ -70,27 +68,6 @@ def rounds_of_published_code(source: list[int], target: list[int]) -> int:
             if len(ends) <= 1:
                 break
     return rounds
-
-
-@cache
-def pool() -> tuple[Verifier, list[Sentence], dict[int, list[int]]]:
-    """A verifier, sentences of one source width, and their greedy outputs."""
-    verifier, sentences = Verifier(tiny_transformer()), make_sentences(6, 32)
-    return (
-        verifier,
-        sentences,
-        {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, Decoding(batch_size=1, max_length=40))},
-    )
-
-
-@pytest.mark.parametrize("match", MATCHES)
-@pytest.mark.parametrize("batch_size", [1, 4])
-@pytest.mark.parametrize("block_size", [0, 1, 3])
-def test_output_equals_greedys(match: str, batch_size: int, block_size: int) -> None:
-    verifier, sentences, greedy = pool()
-    options = Decoding(batch_size=batch_size, max_length=40)
-    copied = {h.number: h.ids for h in decode_with(verifier, copier(match, block_size), sentences, options)}
-    assert copied == greedy
 
 
 Tokens = st.lists(st.integers(MASK + 1, MASK + 8), min_size=1, max_size=14)

@@ -1,81 +1,19 @@
-"""Drafters without training: Jacobi iteration, lookup, n-gram memory, and chains."""
+"""What lookup and chains of drafters draft."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import pytest
-import torch
 
-from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.drafters import Drafter, NoDrafter
-from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
+from specdec_cli.decoding.drafters.fallback import Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
-from specdec_cli.decoding.lengths import by_source
-from specdec_cli.decoding.loop import OWN_SIZE, decode_with
-from specdec_cli.decoding.options import Decoding, Exact
-from specdec_cli.decoding.pace import AdaptivePace, Pace
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.drafters.suffix import Lookup
 from specdec_cli.decoding.state import Draft, State
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import FakeDrafter, drafts, right, wrong
-from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
-
-LONGEST = 30
-EXACT = Exact()
-
-
-def memory() -> NgramMemory:
-    return NgramMemory(3, VOCABULARY, torch.device("cpu"))
 
 
 def lookup(block_size: int = 5) -> Lookup:
     return Lookup(block_size, EOS, PADDING)
-
-
-FREE = Costs((3, 9), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0.0)))
-UNTRAINED: dict[str, Callable[[], Drafter]] = {
-    "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0), beyond=SHORTEST),
-    "gs-jacobi": lambda: Jacobi(3, PADDING),
-    "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.5)),
-    "ngram-memory": memory,
-    "lookup": lookup,
-    "chain": lambda: Fallback([lookup(), memory(), Jacobi(3, PADDING)], 9),
-}
-"""Functions that make each kind of drafter."""
-
-
-def run(
-    verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], batch_size: int = 1, pace: Pace = OWN_SIZE
-) -> list[Hypothesis]:
-    options = Decoding(acceptance=EXACT, batch_size=batch_size, max_length=LONGEST)
-    found = decode_with(verifier, drafter, sentences, options, pace=pace)
-    return sorted(found, key=lambda hypothesis: hypothesis.number)
-
-
-def ids_of(found: Sequence[Hypothesis]) -> list[list[int]]:
-    return [hypothesis.ids for hypothesis in found]
-
-
-@cache
-def pool() -> tuple[Verifier, list[Sentence], list[Hypothesis]]:
-    """A verifier, sentences of one source width, and their greedy hypotheses."""
-    verifier, sentences = Verifier(tiny_transformer()), make_sentences(8, 32)
-    return verifier, sentences, run(verifier, NoDrafter(), sentences)
-
-
-@pytest.mark.parametrize("batch_size", [1, 5])
-@pytest.mark.parametrize("pace", [OWN_SIZE, AdaptivePace(FREE, 9)])
-@pytest.mark.parametrize("name", UNTRAINED)
-def test_output_equals_greedys(name: str, pace: Pace, batch_size: int) -> None:
-    verifier, sentences, greedy = pool()
-    drafter = UNTRAINED[name]()
-    for _ in range(2):  # the second time with a filled memory
-        found = run(verifier, drafter, sentences, batch_size, pace)
-        assert ids_of(found) == ids_of(greedy)
-        assert all(h.rounds <= len(h.ids) for h in found)
 
 
 def test_lookup_drafts_the_continuation_in_the_source() -> None:
