@@ -8,23 +8,11 @@ import pytest
 from specdec_cli.documents.document import Document, Source
 from specdec_cli.documents.markdown import read_markdown
 from specdec_cli.text.edits import Edit
+from tests.tables import tables
+
+TEXTS = tables(__file__)
 
 WORDS = ("red", "house", "guide", "to", "the", "garden", "Berlin", "a", "new", "it's", "2", "C#", "yes", "(first)", "part")
-OUTPUTS = (
-    "Das Haus",
-    'Das "Haus"',
-    "Ein Haus: Teil 2",
-    "# eins",
-    "Der Turm's",
-    "- ja",
-    "Ja",
-    "No",
-    "12",
-    "a #b",
-    "[x]",
-    "C# lernen",
-    "5: alt",
-)
 
 
 def read(text: str, *, front_matter: bool = True) -> Document:
@@ -73,7 +61,7 @@ def test_drawn_values_are_read_back_from_what_is_written() -> None:
         quote, name, ending = draw.choice(("", "'", '"')), draw.choice(("title", "description")), draw.choice(("\n", "\r\n"))
         shown = f"{quote}{words.replace(chr(39), '') if quote == chr(39) else words}{quote}"
         text = f"---\nid: 7\n{name}: {shown}\n---\n\nText.\n".replace("\n", ending)
-        document, output = read(text), draw.choice(OUTPUTS)
+        document, output = read(text), draw.choice(TEXTS.outputs)
         assert len(document.segments) == 2
         changed = document.translated([output, "Text."]).decode()
         assert value(changed.split(ending)[2]) == output

@@ -176,23 +176,13 @@ def test_values_without_quotation_marks_stay_one_value() -> None:
     assert html.unescape(output) == "<input type=submit value=Search \"it\" now='1'><img alt=Cat \"it\" now='1' src=a.png>"
 
 
-WORDS = (
-    "The war began in 1914.",
-    "The boy went to his friend.",
-    "The king,",
-    "She left!",
-    "He knew it",
-    "It is old)",
-    "He said \u201cno.\u201d",
-    "Why?",
-)
 MARKS = ("1", "12", "[3]", "*", "\u2020", "\u00a7", "**", "[*]")
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_references_to_notes_are_no_text(seed: int) -> None:
     draw = random.Random(f"notes {seed}")
-    before, mark, after = draw.choice(WORDS), draw.choice(MARKS), draw.choice(["", " Then he went home.", " who was old, left."])
+    before, mark, after = draw.choice(CASES.words), draw.choice(MARKS), draw.choice(["", " Then he went home.", " who was old, left."])
     tag = draw.choice(["a", "a", "span"] if not before[-2].isdigit() else ["a"])
     attributes = draw.choice([' href="#n1"', ' class="ref"', ' id="r1" href="notes.html#n1"'])
     page = f"<p>{before}<{tag}{attributes}>{mark}</{tag}>{after}</p>"

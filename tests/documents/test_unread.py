@@ -66,19 +66,6 @@ def test_a_compressed_file_is_looked_into(tmp_path: Path) -> None:
 
 
 STRUCTURED = ['<?xml version="1.0"?>', "<!DOCTYPE html>", "{", "[", '{"a": 1}', "  [1, 2]", "{}", '\ufeff{"a": {"b": []}}']
-TEXTS = [
-    "{name} is here.",
-    "[1] The house",
-    "<b>The house</b>",
-    "{ a",
-    "[x]",
-    "{a: 1}",
-    "The house",
-    '"a"',
-    "12",
-    "null",
-    "[" * 2000 + "]" * 2000,
-]
 
 
 @pytest.mark.parametrize("text", STRUCTURED)
@@ -94,7 +81,7 @@ def test_structured_text_of_stdin_is_refused_before_anything_else_is_read(text: 
         next(found)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", CASES.texts)
 def test_other_first_lines_of_stdin_are_lines(text: str) -> None:
     given = [line(""), line(text, 2), line("{", 3), line('{"a": 1}', 4)]
     assert list(unstructured(given)) == given

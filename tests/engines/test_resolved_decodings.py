@@ -30,6 +30,9 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, HeadsConfig
 from specdec_cli.native.model import Resources, options_of, queue_of
+from tests.tables import tables
+
+TEXTS = tables(__file__)
 
 STORED = Path(__file__).parent.parent / "golden" / "decodings.txt"
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
@@ -131,35 +134,6 @@ INVALID: tuple[Mapping[str, Any], ...] = (
     *({"length_penalty": value} for value in (11.0, -10.5, math.nan, math.inf)),
 )
 """Values out of range, which are refused for every decoding."""
-NAMES = (
-    *("decoding", "block_size", "top_beta", "tolerance", "preset", "options", "beam_size", "length_penalty", "n_best", "max_length"),
-    *("batch_size", "memory", "with_scores", "always_draft", "whole", "mode"),
-)
-"""What the table says of the options of a row, in this order."""
-ROWS = (
-    *(
-        "greedy",
-        "beam",
-        "specdec",
-        "specdec++",
-        "specdec++:high-quality",
-        "specdec++:exact",
-        "drafter",
-        "blockwise",
-        "blockwise:high-quality",
-    ),
-    *(
-        "input-guided",
-        "input-guided:unique",
-        "jacobi",
-        "jacobi:fixed-point",
-        "gs-jacobi",
-        "hybrid-jacobi",
-        "mask-predict",
-        "mask-predict:4",
-    ),
-    *("bidirectional", "lookup", "ngram-memory", "lookup,specdec", "lookup,gs-jacobi:high-quality", "auto", "specdec:exact"),
-)
 BASES = {
     "a plain base": Row("greedy"),
     "a full base": Row("greedy", None).changed(
@@ -226,13 +200,6 @@ def unusual(values: Mapping[str, Any], usual: Mapping[str, Any] = USUAL) -> str:
 
 
 ADDRESSES = ("word_starts", "forms", "source_forms", "adaptive", "memory")
-ORDER = (
-    *("method", "match", "block_size", "batch", "threads", "max_length", "forced", "with_scores", "shared_vocabulary"),
-    *("top_beta", "tolerance", "margin", "beam_size", "n_best", "stop"),
-    *("min_length", "no_repeat_ngram_size", "source_ngram_size", "forced_end", "most_copies", "repetition_penalty", "length_penalty"),
-    *("word_starts", "forms", "source_forms", "adaptive", "drafts", "first_drafts", "prefix_lengths", "memory"),
-)
-"""What the table says of the options of the native engine, in this order."""
 
 
 def flat(struct: Any) -> Iterator[tuple[str, Any]]:
@@ -262,7 +229,7 @@ class Recorder:
         for name in ("first_drafts", "prefix_lengths"):
             address = getattr(queue, name)
             values[name] = list((ctypes.c_int32 * len(sentences)).from_address(address)) if address else []
-        self.options.append(unusual({name: values.get(name, 0) for name in ORDER}, USUAL_NATIVE))
+        self.options.append(unusual({name: values.get(name, 0) for name in TEXTS.order}, USUAL_NATIVE))
         return iter(())
 
 
@@ -306,14 +273,14 @@ def table() -> Iterator[str]:
             yield from (f"  {' | '.join(changes)} -> {result}" for result, changes in found.items())
     yield from (f"{number}: {text}" for text, number in known.items())
     for name, base in BASES.items():
-        for row in ROWS:
+        for row in TEXTS.rows:
             try:
                 asked = options_of_row(parse_row(row, base), BUNDLES["corrector"].info)
             except UsageError as error:
                 yield f"row {row}, {name}: {error}"
                 continue
             own = " ".join(f"{name}={getattr(asked, name)}" for name in sorted(OPTIONS) if getattr(asked, name) is not None)
-            values = {name: getattr(asked, name, None) for name in NAMES} | {"options": own}
+            values = {name: getattr(asked, name, None) for name in TEXTS.names} | {"options": own}
             given = {key: in_words(value) for key, value in values.items() if value not in (None, 0, "")}
             yield f"row {row}, {name}: {' '.join(f'{key}={value}' for key, value in given.items())}"
 

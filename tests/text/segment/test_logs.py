@@ -13,24 +13,6 @@ THREADS = ("main", "worker-1", "http-nio-8080-exec-3", "Thread-12", "GC", "react
 LEVELS = ("INFO", "WARN", "ERROR", "DEBUG", "FATAL", "WARNING", "TRACE", "NOTICE")
 LOGGERS = ("com.example.App", "app.server", "root", "o.s.b.w.e.tomcat.TomcatWebServer", "django.request", "c.e.Main")
 MESSAGES = ("The server was started.", "Connection refused by the remote host.", "Could not open the file.", "Retrying in 5 seconds.")
-HEADS = (
-    "2024-03-1{n} 12:04:11,220 {level} [{thread}] {logger} - ",
-    "2024-03-1{n}T12:00:01.123Z {level} [{thread}] {logger}: ",
-    "12:00:0{n}.123 [{thread}] {level}  {logger} - ",
-    "[{level}] ",
-    "[2024-03-1{n} 12:00:01] [{thread}] [{level}] ",
-    "[12:00:0{n}] [{thread}/{level}]: ",
-    "2024-03-1{n} 12:00:01.123 {level} 72{n} --- [      {thread}] {logger}     : ",
-    "Mar  {n} 12:00:01 host1 sshd[72{n}]: ",
-    "{level}:{logger}:",
-    "{level} app.server ",
-    "[{thread}] {level} {logger} - ",
-    "I052{n} 12:00:01.123456 9181 main.go:7{n}] ",
-    "2024/03/1{n} 12:00:01 [notice] 841#0: ",
-    "[Mon Mar 1{n} 12:00:01.123 2024] [core:notice] [pid 29{n}] ",
-    "[  {n}.123456] ",
-    "2024-03-1{n} 12:00:01 +0100 [info]: #0 ",
-)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -38,7 +20,7 @@ def test_only_the_message_of_a_drawn_log_line_is_text(seed: int) -> None:
     draw = random.Random(seed)
     for number in range(60):
         fields = {"n": draw.randrange(1, 9), "level": draw.choice(LEVELS), "thread": draw.choice(THREADS), "logger": draw.choice(LOGGERS)}
-        head, message = HEADS[number % len(HEADS)].format(**fields), draw.choice(MESSAGES)
+        head, message = CASES.heads[number % len(CASES.heads)].format(**fields), draw.choice(MESSAGES)
         assert split_marks(head + message) == (head, message, "")
 
 

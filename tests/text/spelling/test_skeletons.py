@@ -4,25 +4,9 @@ import pytest
 
 from specdec_cli.english.words import is_formed
 from specdec_cli.text.spelling.speller import Skeletons, distance, skeleton
+from tests.tables import tables
 
-LEXICON = [
-    "temperature",
-    "business",
-    "sophisticated",
-    "possession",
-    "definitely",
-    "definite",
-    "trouble",
-    "emotions",
-    "potassium",
-    "rain",
-    "rein",
-    "tuck",
-    "fast",
-    "ball",
-    "deep",
-    "content",
-]
+TEXTS = tables(__file__)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +25,7 @@ LEXICON = [
     ],
 )
 def test_words_with_similar_consonants_are_found(word: str, found: dict[str, int]) -> None:
-    assert dict(Skeletons(lambda: sorted(LEXICON)).similar(word)) == found
+    assert dict(Skeletons(lambda: sorted(TEXTS.lexicon)).similar(word)) == found
 
 
 def test_a_skeleton_has_no_vowels_and_no_doubled_letters() -> None:
@@ -60,4 +44,4 @@ def test_the_distance_counts_letters(first: str, second: str, letters: int) -> N
     [("untucked", True), ("fastball", True), ("contentless", True), ("deepest", False), ("reball", True), ("bisnes", False)],
 )
 def test_formed_words_are_recognised(word: str, formed: bool) -> None:
-    assert is_formed(word, set(LEXICON)) == formed
+    assert is_formed(word, set(TEXTS.lexicon)) == formed
