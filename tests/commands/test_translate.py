@@ -1,4 +1,4 @@
-"""`specdec translate`: one line for each line of any input."""
+"""`specdec translate`: one line for each line of any input, and the description of the decoding in --stats."""
 
 import gzip
 import json
@@ -8,6 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.commands.reports import decoding_in_words
+from specdec_cli.decoding.options import Decoding
 from tests.command_line import done
 
 
@@ -181,3 +183,15 @@ def test_wrapped_paragraphs_are_joined_and_wrapped_again(bundle_folder: Path) ->
     assert " ".join(result[:blank]) == joined["text"]
     assert all(len(line) <= len("kalo mita kalo") or " " not in line for line in result[:blank])
     assert result[blank + 1 :][0].startswith("# ")
+
+
+@pytest.mark.parametrize(
+    ("drafted", "words"),
+    [
+        (None, "specdec, block size 10"),
+        ((0, 0.0), "greedy (specdec would be slower here)"),
+        ((40, 3.25), "specdec, drafts in 40 of 304 rounds, block size 3.2 on average"),
+    ],
+)
+def test_statistics_name_the_decoding_that_ran(drafted: tuple[int, float] | None, words: str) -> None:
+    assert decoding_in_words(Decoding(method="specdec", block_size=10), drafted, 304) == words

@@ -1,15 +1,17 @@
-"""What lookup and chains of drafters draft."""
+"""What lookup, the n-gram memory and chains of drafters draft."""
 
 from typing import Any
 
 import pytest
+import torch
 
 from specdec_cli.decoding.drafters.fallback import Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.drafters.suffix import Lookup
+from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import FakeDrafter, drafts, right, wrong
+from tests.fakes import VOCABULARY
 
 
 def lookup(block_size: int = 5) -> Lookup:
@@ -59,3 +61,28 @@ def test_a_chain_drafts_more_while_drafts_are_accepted() -> None:
     assert [len(draft) for draft in drafts(Fallback([fake], 10), [7], target)][:4] == [3, 7, 10, 10]
     fake = FakeDrafter({0: target}, 12, wrong)
     assert {len(draft) for draft in drafts(Fallback([fake], 10), [7], target)} == {3}
+
+
+def memory(block_size: int) -> NgramMemory:
+    return NgramMemory(block_size, VOCABULARY, torch.device("cpu"))
+
+
+def test_earlier_continuations_are_drafted_again() -> None:
+    drafter, target = memory(3), [10, 11, 12, 13, 14]
+    assert drafts(drafter, [7], target) == [[]] * 6
+    assert drafts(drafter, [8], target) == [[10, 11, 12], [14, EOS]]
+
+
+def test_pairs_have_priority_over_single_tokens() -> None:
+    drafter = memory(2)
+    drafts(drafter, [7], [10, 20, 30])
+    drafts(drafter, [7], [11, 20, 31])
+    assert drafts(drafter, [7], [10, 20, 30])[1] == [20, 30]
+    assert drafts(drafter, [7], [11, 20, 31])[1] == [20, 31]
+
+
+def test_an_unknown_pair_falls_back_to_the_last_token() -> None:
+    drafter = memory(2)
+    drafts(drafter, [7], [10, 20, 30])
+    drafts(drafter, [7], [11, 20, 31])
+    assert drafts(drafter, [7], [12, 20, 33])[1:3] == [[], [31, EOS]]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from specdec_cli.documents.markdown import inline_marks
 from tests.documents.helper import parse, shout, texts, translated, unchanged
 from tests.tables import sample, tables
 
@@ -97,3 +98,22 @@ def test_formulas_are_kept(ending: str) -> None:
 @pytest.mark.parametrize(("text", "expected"), CASES.the_description_of_an_image_is_no_part_of_its_sentence)
 def test_the_description_of_an_image_is_no_part_of_its_sentence(text: str, expected: list[str]) -> None:
     assert texts(parse(text, "md")) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.line_breaks_end_a_text_unless_lower_case_follows)
+def test_line_breaks_end_a_text_unless_lower_case_follows(text: str, expected: list[str]) -> None:
+    document = parse(f"{text}\n", "md")
+    assert texts(document) == expected
+    assert document.translated([shout(each) for each in texts(document)]).decode().casefold() == f"{text}\n".casefold()
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.a_bold_first_line_is_a_title)
+def test_a_bold_first_line_is_a_title(text: str, expected: list[str]) -> None:
+    assert texts(parse(text, "md")) == expected
+
+
+@pytest.mark.parametrize(("between", "pairs"), [(50, 1), (150, 0)])
+@pytest.mark.parametrize(("first", "last"), [("**", "**"), ("[", "](a)"), ("<b>", "</b>")])
+def test_a_mark_is_closed_unless_very_many_others_were_opened_after_it(first: str, last: str, between: int, pairs: int) -> None:
+    marks = inline_marks(f"{first}a {'~~b ' * between}c{last}", ())
+    assert [mark.kind for mark in marks if mark.kind in {"open", "close"}] == ["open", "close"] * pairs

@@ -1,4 +1,4 @@
-"""Bundles on disk: saving and loading, sizes of files, and errors for damaged bundles."""
+"""Bundles on disk: saving and loading, sizes of files, modes of correction, and errors for damaged bundles."""
 
 import json
 import shutil
@@ -243,3 +243,18 @@ def test_a_description_names_only_the_parts_that_are_stored(whole: Bundle, tmp_p
     save_bundle(replace(whole, info=replace(whole.info, ngrams=True, lexicon=True, labels=True)), tmp_path / "bundle")
     info = load_bundle(tmp_path / "bundle").info
     assert (info.ngrams, info.lexicon, info.labels) == (False, False, False)
+
+
+@pytest.mark.parametrize(
+    ("scores", "modes"),
+    [
+        ({"min_score": None, "min_score_in_company": None}, {}),
+        ({"min_score": -0.4, "min_score_in_company": -2.5}, {"balanced": (-0.4, -2.5)}),
+        ({"min_score": -0.4, "min_score_in_company": None}, {"balanced": (-0.4, -0.4)}),
+    ],
+)
+def test_scores_of_older_bundles_are_those_of_the_balanced_mode(
+    scores: dict[str, float | None], modes: dict[str, tuple[float, float]], tmp_path: Path
+) -> None:
+    (tmp_path / "bundle.json").write_text(json.dumps({"format": 1} | scores))
+    assert read_info(tmp_path).modes == modes

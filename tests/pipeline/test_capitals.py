@@ -1,11 +1,13 @@
-"""Texts in capitals are decoded in small letters, and come out in capitals."""
+"""Texts in capitals come out in capitals, and words in capitals or between marks of emphasis are translated with their marks."""
 
+import random
 from collections.abc import Callable
 
 import pytest
 
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_first_capital
+from tests.drawn import Drawn, Kind, check_translations
 from tests.tables import tables
 from tests.variants import chosen
 
@@ -48,3 +50,44 @@ def test_outputs_are_in_capitals_except_for_protected_spans(text: str, output: s
 @pytest.mark.parametrize(("source", "output", "written"), CASES.a_text_keeps_its_first_capital)
 def test_a_text_keeps_its_first_capital(source: str, output: str, written: str) -> None:
     assert with_first_capital(output, source) == written
+
+
+def _drawn(draw: random.Random, sentences: tuple[tuple[str, str, str], ...]) -> Drawn:
+    sentence, word, expected = draw.choice(sentences)
+    mark = draw.choice(CASES.marks)
+    own = mark.replace("*", r"\*")
+    return Drawn(sentence.format(f"{mark}{word}{mark}"), has=(rf"(?<![*_~]){own}(?:{expected}){own}(?![*_~])",))
+
+
+def english(draw: random.Random) -> Drawn:
+    return _drawn(draw, CASES.english)
+
+
+def german(draw: random.Random) -> Drawn:
+    return _drawn(draw, CASES.german)
+
+
+def english_stress(draw: random.Random) -> Drawn:
+    word, sentence, expected = draw.choice(CASES.english_stress)
+    name = draw.choice(("", "Tom, ", "Well, ", "Anna: ", "Dear all, ", "Sorry, "))
+    return Drawn(name + sentence.format(word.upper()), has=(rf"(?i)\b(?:{expected})",), lacks=(word.upper(),))
+
+
+def german_stress(draw: random.Random) -> Drawn:
+    word, sentence, expected = draw.choice(CASES.german_stress)
+    name = draw.choice(("", "Tom, ", "Also, ", "Anna: ", "Hallo, ", "Ja, "))
+    return Drawn(name + sentence.format(word.upper()), has=(rf"(?i)\b(?:{expected})",), lacks=(word.upper(),))
+
+
+KINDS = (
+    Kind(english, 97),
+    Kind(german, 97, bundle="de-en"),
+    Kind(english_stress, 90),
+    Kind(german_stress, 90, bundle="de-en"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
+def test_emphasised_words_are_translated_between_their_marks(kind: Kind, pytestconfig: pytest.Config) -> None:
+    check_translations(kind, 1, pytestconfig.cache, are_warned=False)

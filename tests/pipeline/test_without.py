@@ -1,12 +1,16 @@
-"""Rules that are off: each name has a text that its rule changes, and without the rule the text is decoded as it is."""
+"""The table of settings, and rules that are off: each name has a text that its rule changes; without it the text is decoded as it is."""
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
+from specdec_cli.decoding.methods import DECODINGS, OPTIONS
+from specdec_cli.decoding.options import DecodingOptions, check_known, check_options
+from specdec_cli.errors import UsageError
 from specdec_cli.pipeline.corrector import LineCorrector, correction_rules
 from specdec_cli.pipeline.text_variants import RULES, variants_with
 from tests.stored_engine import opened
@@ -85,3 +89,52 @@ def test_a_name_of_no_rule_is_refused_with_the_names_of_all(command: str) -> Non
     found = CliRunner().invoke(app, [command, "--without", "nothing"], input="")
     assert found.exit_code != 0 and len(set(rules)) == len(rules)
     assert f"--without 'nothing': no rule; the rules are {', '.join(rules)}" in found.output + str(found.exception)
+
+
+GIVEN: tuple[tuple[dict[str, Any], set[str]], ...] = (
+    ({"top_beta": 2}, {"specdec++", "blockwise", "input-guided"}),
+    ({"tolerance": 1.0}, {"specdec++", "blockwise", "input-guided"}),
+    ({"preset": "high-quality"}, {"specdec++", "blockwise", "input-guided"}),
+    ({"preset": "exact"}, {*DECODINGS, "lookup,specdec"}),
+    ({"block_size": "auto"}, {*DECODINGS, "lookup,specdec"}),
+    ({"block_size": 3}, {*DECODINGS, "lookup,specdec"} - {"greedy", "beam", "bidirectional", "mask-predict"}),
+    ({"n_best": 2}, {"beam", "bidirectional"}),
+    ({"match": "unique"}, {"input-guided"}),
+    ({"stop": "fixed-point"}, {"jacobi", "gs-jacobi", "hybrid-jacobi"}),
+    ({"jacobi_length": 9}, {"jacobi", "hybrid-jacobi"}),
+    ({"iterations": 4}, {"mask-predict"}),
+    ({"length_beam": 3}, {"mask-predict"}),
+)
+"""Settings of a request, and the decodings with which they are valid."""
+
+
+@pytest.mark.parametrize("decoding", [*DECODINGS, "lookup,specdec"])
+@pytest.mark.parametrize(("given", "allowed"), GIVEN)
+def test_a_setting_is_valid_only_with_its_decodings(given: dict[str, Any], allowed: set[str], decoding: str) -> None:
+    request = DecodingOptions(decoding=decoding, **given)
+    if decoding in allowed:
+        check_options(request, decoding)
+    else:
+        with pytest.raises(UsageError, match=f"not for {decoding.replace('+', '.')}"):
+            check_options(request, decoding)
+
+
+def test_every_option_of_some_decodings_is_covered() -> None:
+    assert set(OPTIONS) <= {name for given, _ in GIVEN for name in given}
+
+
+@pytest.mark.parametrize("given", [{"top_beta": 2}, {"tolerance": 0.5}])
+def test_an_exact_preset_contradicts_a_tolerance(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="contradict"):
+        check_options(DecodingOptions(preset="exact", **given), "specdec++")
+
+
+@pytest.mark.parametrize(("decoding", "words"), [("magic", "'magic' is not known"), ("lookup,beam", "a chain is of .*, not of beam")])
+def test_unknown_decodings_are_refused(decoding: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"decoding {decoding}: {words}"):
+        check_known(decoding)
+
+
+def test_every_decoding_is_known() -> None:
+    for decoding in (*DECODINGS, "lookup,input-guided,jacobi"):
+        check_known(decoding)

@@ -1,5 +1,6 @@
-"""A server with models of both directions of a pair of languages."""
+"""A server with models of both directions of a pair of languages, and the detection of these."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,3 +91,24 @@ def test_a_button_exchanges_the_languages(both: Running, tmp_path: Path) -> None
 def test_the_page_has_a_button_to_exchange_languages(both: Running) -> None:
     page = both.ask("GET", "/").body.decode()
     assert '<button id="exchange" hidden>' in page and "translate en de" in page and "translate de en" in page
+
+
+@pytest.mark.parametrize("text", ["Guten Morgen", "Danke", "Hallo", "Hund", "Das Haus ist rot.", "Speichern unter"])
+def test_short_texts_are_german(shipped: Running, text: str) -> None:
+    (found,) = shipped.ask("POST", "/detect", json.dumps({"q": text})).json
+    assert found["language"] == "de"
+    assert found["confidence"] > 50
+
+
+@pytest.mark.parametrize("text", ["Good morning", "Thank you", "Hello", "Dog", "The house is red.", "Save as"])
+def test_short_texts_are_english(shipped: Running, text: str) -> None:
+    (found,) = shipped.ask("POST", "/detect", json.dumps({"q": text})).json
+    assert found["language"] == "en"
+
+
+def test_a_text_in_a_third_language_has_little_confidence_and_stays(shipped: Running) -> None:
+    text = "I bambini giocano nel giardino."
+    (found,) = shipped.ask("POST", "/detect", json.dumps({"q": text})).json
+    assert found["confidence"] < 10
+    answer = shipped.ask("POST", "/translate", json.dumps({"q": text, "source": "auto", "target": "de"})).json
+    assert answer["translatedText"] == text

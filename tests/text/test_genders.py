@@ -1,9 +1,9 @@
-"""Genders of German nouns by their endings, and the articles that fit them."""
+"""Genders of German nouns and the articles that fit them, and names of people that a translation lacks."""
 
 import pytest
 
 from specdec_cli.pipeline.term_judging import article_of, gender
-from specdec_cli.text.people import without_gender_signs
+from specdec_cli.text.people import lost_names, without_gender_signs
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -50,3 +50,8 @@ def test_other_words_before_a_noun_are_no_articles(text: str, noun: str) -> None
 def test_words_for_people_of_all_genders_become_plain_ones(text: str, plain: str) -> None:
     assert without_gender_signs(text, "de-DE") == plain
     assert without_gender_signs(text, "en") == text
+
+
+@pytest.mark.parametrize(("source", "output", "language", "expected"), CASES.names_that_an_output_lacks)
+def test_names_that_an_output_lacks(source: str, output: str, language: str, expected: list[str]) -> None:
+    assert lost_names(source, output, language) == expected

@@ -1,8 +1,11 @@
-"""The ends and beginnings of outputs, as in the source."""
+"""The ends and beginnings of outputs, as in the source, and tidied text: spaces before marks, the first letter, the last full stop."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from specdec_cli.text.shape import (
+    tidied,
     with_closing_quote,
     with_ordinal_endings,
     with_own_end,
@@ -85,3 +88,15 @@ def test_the_polite_pronoun_keeps_its_capital_inside_of_a_sentence() -> None:
     assert with_small_function_word("Sie kommen", "you come") == "Sie kommen"
     assert with_small_function_word("Sie kommen", "they come") == "sie kommen"
     assert with_small_function_word("Ihr Haus", "your house") == "Ihr Haus"
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.texts_are_tidied)
+def test_texts_are_tidied(text: str, expected: str) -> None:
+    assert tidied(text) == expected
+
+
+@given(st.text(alphabet="aB .,!?'(1\u00df\u01c6", max_size=20))
+def test_letters_are_kept_and_tidied_text_stays(text: str) -> None:
+    found = tidied(text)
+    assert tidied(found) == found
+    assert [each for each in found.casefold() if each.isalnum()] == [each for each in text.casefold() if each.isalnum()]

@@ -1,4 +1,4 @@
-"""Sentences that continue on the next line."""
+"""Sentences that continue on the next line, and marks before and after the text of a line."""
 
 import re
 
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.protect.spans import RECOGNISERS
+from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.paragraphs import find_continued, find_wrapped
 from specdec_cli.text.shape import with_own_beginning, with_own_marks, without_added_stop, without_own_stop
 from tests.tables import tables
@@ -137,3 +138,31 @@ def test_lines_without_a_last_sentence_are_not_wrapped() -> None:
     assert find_wrapped(["The children are playing in the garden and", "their dog sleeps."]) == [True, False]
     assert find_wrapped(["The children are playing in the garden and", "their dog"]) == [False, False]
     assert find_wrapped(["- one item of a list that is long enough", "- two items."]) == [False, False]
+
+
+@pytest.mark.parametrize(("head", "body", "tail"), CASES.marks_are_split_off)
+def test_marks_are_split_off(head: str, body: str, tail: str) -> None:
+    assert split_marks(head + body + tail) == (head, body, tail)
+
+
+@pytest.mark.parametrize(("line", "language", "head"), CASES.the_day_of_a_date_is_no_number_of_a_list)
+def test_the_day_of_a_date_is_no_number_of_a_list(line: str, language: str, head: str) -> None:
+    assert split_marks(line, language).head == head
+
+
+@given(st.text(alphabet="ab .-*#>|<>/=\"'{}[]1:\t\\\U0001f389", max_size=40))
+def test_the_parts_join_to_the_line(line: str) -> None:
+    marked = split_marks(line)
+    assert "".join(marked) == line
+    assert marked.body == marked.body.strip()
+
+
+@pytest.mark.parametrize("text", ["- ", " ", "<a ", "<a>", "| ", "# ", "\U0001f389 ", '"a":', "]("])
+def test_long_lines_take_little_time(text: str) -> None:
+    line = text * 20_000
+    assert "".join(split_marks(line)) == line
+
+
+@pytest.mark.parametrize("line", [f"[{'12, ' * 100_000}3]", "[" + "1" * 400_000, f'x="{"word " * 100_000}" more words'])
+def test_long_lists_and_values_take_little_time(line: str) -> None:
+    assert split_marks(line) == ("", line, "")
