@@ -1,4 +1,4 @@
-"""Refused transformers models: invalid numbers, and malformed files."""
+"""Refused models of other toolkits: unknown formats, invalid numbers, and malformed files."""
 
 import json
 import shutil
@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 import torch
 
+from converters import formats
 from converters.checkpoints import read_pickle
+from converters.conversion import Conversion, ConversionOptions
+from converters.formats import Reader, convert_model
 from converters.huggingface import from_huggingface
 from specdec_cli.errors import ModelError
 
@@ -104,3 +107,13 @@ def test_errors_do_not_advise_unsafe_loading(content: bytes, tmp_path: Path) -> 
     with pytest.raises(ModelError, match=r"model.pt: holds other objects; only weights and plain values are loaded") as caught:
         read_pickle(tmp_path / "model.pt")
     assert "torch" not in str(caught.value) and "weights_only" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [KeyError("d_model"), ZeroDivisionError("division by zero")])
+def test_a_model_with_missing_or_wrong_settings_is_refused(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def convert(*_: object) -> Conversion:
+        raise error
+
+    monkeypatch.setattr(formats, "READERS", {"made": Reader(lambda _: True, convert)})
+    with pytest.raises(ModelError, match=f"^folder: not a valid made model \\({type(error).__name__}: .*\\)$"):
+        convert_model(Path("folder"), None, ConversionOptions())

@@ -22,28 +22,6 @@ def structure(text: str) -> list[tuple[str, str, int]]:
     return [(token.type, token.tag, token.level) for token in parser.parse(text)]
 
 
-def test_every_text_is_a_segment() -> None:
-    assert texts(parse(TEXT, "md")) == [
-        "The <g1>big</g1> house",
-        "The red house is very <g1>old and big</g1> and <g2>the guide</g2> says that it is nice. "
-        "See <x3/>, <x4/>, <g5>the manual</g5> or `make test`.",
-        "a cat",
-        "A quote that goes on here.",
-        "one item",
-        "another <g1>item</g1> that goes on",
-        "Hard break here",
-        "next line &amp; more \\* star",
-        "third line",
-        "Title",
-        "Day",
-        "What",
-        "Monday",
-        "a \\| b <g1>c</g1>",
-        "A picture",
-        "Hello <g1>world</g1>",
-    ]
-
-
 def test_all_else_is_kept() -> None:
     changed = translated(TEXT, "md")
     assert structure(changed) == structure(TEXT)

@@ -16,18 +16,6 @@ SRT = sample("subtitles.srt")
 VTT = sample("subtitles.vtt")
 
 
-def test_sentences_are_segments() -> None:
-    assert texts(parse(SRT, "srt")) == [
-        "I have never seen her.",
-        "Hello, I am a man who went to the house and saw the dog.",
-        "It was big.",
-        "- Are you home?",
-        "- Yes.",
-        "She is <g1>very</g1> old",
-    ]
-    assert texts(parse(VTT, "vtt")) == ["Hello there.", "- <g1>Good</g1> morning!"]
-
-
 def test_cues_times_and_tags_are_kept() -> None:
     changed = translated(SRT, "srt")
     before, after = (pysubs2.SSAFile.from_string(text, format_="srt") for text in (SRT, changed))

@@ -17,20 +17,6 @@ FIRST = sample("version-1.xliff")
 SECOND = sample("version-2.xliff")
 
 
-def test_units_without_a_target_are_segments() -> None:
-    assert texts(parse(FIRST, "xliff")) == [
-        "The <g1>red house</g1> is big<x2/> & <old>.",
-        "Hello",
-        "Click <x1/> here.",
-        "<g1>all</g1> of it",
-        "One.",
-        "Two.",
-        "a < b & c",
-    ]
-    assert "Done" in texts(parse(FIRST, "xliff", redo=True))
-    assert texts(parse(SECOND, "xliff")) == ["The <g1>red house</g1> is <x2/> big."]
-
-
 def test_targets_and_states_are_added() -> None:
     state = 'state="needs-review-translation" state-qualifier="mt-suggestion"'
     changed = translated(FIRST, "xliff")
@@ -56,7 +42,8 @@ def test_a_second_run_changes_nothing() -> None:
     assert unchanged(parse(once, "xliff")) == once.encode()
 
 
-def test_targets_are_corrected() -> None:
+def test_finished_units_are_segments_on_request_and_targets_are_corrected() -> None:
+    assert "Done" in texts(parse(FIRST, "xliff", redo=True))
     assert corrected(FIRST, "xliff", lambda each: each.replace("have", "has <3")) == FIRST.replace("He have", "He has &lt;3")
 
 
