@@ -106,11 +106,11 @@ class FakeDrafter:
         """A record of rows without accepted tokens."""
         return Seen(state.numbers.clone(), state.lengths - 1)
 
-    def propose(self, state: State, memory: Seen, size: int) -> Draft:
+    def propose(self, state: State, record: Seen, size: int) -> Draft:
         """The guess for each row. Asserts that the record matches the state."""
         there = state.numbers != NO_SENTENCE
-        assert torch.equal(memory.numbers[there], state.numbers[there])
-        assert torch.equal(memory.tokens, state.lengths - 1)
+        assert torch.equal(record.numbers[there], state.numbers[there])
+        assert torch.equal(record.tokens, state.lengths - 1)
         rows, size = len(state.numbers), bounded(self.limit, size)
         if self.ragged:
             size = int(self._draw(size, 1))
@@ -119,10 +119,10 @@ class FakeDrafter:
         counts = self._draw(size, rows) if self.ragged else torch.full((rows,), size)
         return Draft(self.guess(ids, self.generator) if size else ids, counts)
 
-    def observe(self, state: State, memory: Seen, verdict: Verdict) -> None:  # noqa: ARG002
+    def observe(self, state: State, record: Seen, verdict: Verdict) -> None:  # noqa: ARG002
         """Count the accepted tokens of each row."""
         assert verdict.states.shape[:2] == verdict.accepted.ids.shape
-        memory.tokens += verdict.accepted.counts
+        record.tokens += verdict.accepted.counts
 
     def _draw(self, most: int, count: int) -> Tensor:
         return torch.randint(0, most + 1, (count,), generator=self.generator)

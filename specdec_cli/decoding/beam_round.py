@@ -25,7 +25,7 @@ TOKEN_BYTES = 28
 
 @dataclass
 class Search:
-    """The K hypotheses of each of B sentences: the memory of a batch.
+    """The K hypotheses of each of B sentences: the record of a batch.
 
     `tokens` (B, K, S) begin with the decoder start, `scores` (B, K) are log probabilities; the best hypothesis is the first. Those that
     have ended, the best one first, are in `ended` (B, K, S), of `lengths` (B, K), 0 for none; `log_probabilities` (B, K) are theirs, and
@@ -56,7 +56,7 @@ class _Candidates:
 
 
 class BeamRound:
-    """A step of beam search, by single tokens or pairs; see `beam_search`. Rows are sentences, the batch's memory is a Search.
+    """A step of beam search, by single tokens or pairs; see `beam_search`. Rows are sentences, the batch's record is a Search.
 
     `decoding` says the options of the search and the largest number of tokens. There are no drafts.
     """
@@ -108,7 +108,7 @@ class BeamRound:
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:  # noqa: ARG002
         """Play a round. The tokens of the verdict are those of the best hypotheses."""
-        state, search = batch.state, batch.memory
+        state, search = batch.state, batch.record
         step, lengths, running = self._verifier.config.step, state.lengths, ~state.finished
         candidates = self._candidates(state, search)
         scores = candidates.scores
@@ -142,7 +142,7 @@ class BeamRound:
         return 2 + self._search.n_best * (1 + capacity), self._search.n_best
 
     def results(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        state, search, best = batch.state, batch.memory, self._search.n_best
+        state, search, best = batch.state, batch.record, self._search.n_best
         head = torch.stack([state.finished.long(), state.rounds], dim=1)
         return torch.cat([head, search.lengths[:, :best], search.ended[:, :best].flatten(1)], dim=1), search.log_probabilities[:, :best]
 

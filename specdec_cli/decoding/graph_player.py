@@ -91,12 +91,12 @@ class GraphPlayer:
             if reads:
                 buffers.kept[name] = state
             else:
-                replace_rows(batch.memory, rows, self._round.prepare(state, entering), whole=whole)
+                replace_rows(batch.record, rows, self._round.prepare(state, entering), whole=whole)
             replace_rows(batch.state, rows, state, whole=whole)
 
         buffers.run(name, enter)
         if reads:
-            replace_rows(buffers.records().memory, here[:, 0].contiguous(), self._round.prepare(buffers.kept[name], entering))
+            replace_rows(buffers.records().record, here[:, 0].contiguous(), self._round.prepare(buffers.kept[name], entering))
 
     def launch(self, rounds: int, size: int) -> None:
         if self._buffers is None:

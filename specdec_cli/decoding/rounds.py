@@ -84,7 +84,7 @@ class CapturableRound(Round, Protocol):
         """Encode the sentences of `entries`, which are on the verifier's device. No value is read."""
 
     def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
-        """The memory of the new rows of `state`, which are those of the sentences `entering`."""
+        """The record of the new rows of `state`, which are those of the sentences `entering`."""
 
     def result_sizes(self, capacity: int) -> tuple[int, int]:
         """The columns of both `results` of a batch whose rows have `capacity` positions."""
@@ -163,14 +163,14 @@ class DraftAndVerify(_Drafted):
         return self._drafter.limit == 0
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:
-        state, memory = batch.state, batch.memory
-        draft = self._drafter.propose(state, memory, size)
+        state, record = batch.state, batch.record
+        draft = self._drafter.propose(state, record, size)
         if trim:
             draft = draft.trimmed(self._verifier.network.row_multiple)
         verdict = self._verdict(state, draft)
         if onlooker is not None:
             onlooker(RoundTrace(state, draft, verdict.accepted))
-        self._drafter.observe(state, memory, verdict)
+        self._drafter.observe(state, record, verdict)
         if self._by_network and not self.with_scores:
             self._verifier.append(state, verdict)
         else:
@@ -230,7 +230,7 @@ class DraftAlone(_Drafted):
         return self._verifier.start(entries, reads=self._reads)
 
     def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
-        """The drafter's memory of the new rows of `state`, to which the forced first token is appended in place."""
+        """The drafter's record of the new rows of `state`, to which the forced first token is appended in place."""
         batch = Batch(state, self._drafter.begin(state, entering))
         if self._verifier.forced is not None:
             ones = torch.ones_like(state.lengths)
@@ -238,11 +238,11 @@ class DraftAlone(_Drafted):
             self._observe(batch, forced)
             advance(state, forced)
             state.rounds.zero_()  # no drafting pass yet
-        return batch.memory
+        return batch.record
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:  # noqa: ARG002
         state = batch.state
-        draft = self._drafter.propose(state, batch.memory, size)
+        draft = self._drafter.propose(state, batch.record, size)
         verdict = self._accept_all(state, draft)
         if onlooker is not None:
             onlooker(RoundTrace(state, draft, verdict.accepted))
@@ -255,7 +255,7 @@ class DraftAlone(_Drafted):
         state = batch.state
         if self._reads == "states" and not (graphs.can_branch(state.finished.device) and bool((verdict.ended | state.finished).all())):
             states = self._verifier.read(state, verdict.accepted.ids)
-            self._drafter.observe(state, batch.memory, replace(verdict, states=states))
+            self._drafter.observe(state, batch.record, replace(verdict, states=states))
 
     def _accept_all(self, state: State, draft: Draft) -> Verdict:
         """A verdict without predictions and states that accepts the draft up to EOS and each row's limit."""

@@ -45,10 +45,10 @@ class State:
 
 @dataclass
 class Batch:
-    """The rows of a decoding: their `state`, and the `memory` that the drafter's `begin` returned for them."""
+    """The rows of a decoding: their `state`, and the `record` that the drafter's `begin` returned for them."""
 
     state: State
-    memory: Any
+    record: Any
 
 
 @dataclass(frozen=True)

@@ -163,11 +163,11 @@ class _Constant:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
         pass
 
-    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, record: None, size: int) -> Draft:  # noqa: ARG002
         size = min(self.limit, size)
         return Draft(state.source[:, :1].expand(-1, size), torch.full_like(state.lengths, size))
 
-    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
+    def observe(self, state: State, record: None, verdict: Verdict) -> None:
         pass
 
 
@@ -183,15 +183,15 @@ class _Timed:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self.drafter.begin(state, sentences)
 
-    def propose(self, state: State, memory: Any, size: int) -> Draft:
+    def propose(self, state: State, record: Any, size: int) -> Draft:
         started = _now(state)
-        draft = self.drafter.propose(state, memory, size)
+        draft = self.drafter.propose(state, record, size)
         self.milliseconds.append(1000 * (_now(state) - started))
         return draft
 
-    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
+    def observe(self, state: State, record: Any, verdict: Verdict) -> None:
         started = _now(state)
-        self.drafter.observe(state, memory, verdict)
+        self.drafter.observe(state, record, verdict)
         self.milliseconds[-1] += 1000 * (_now(state) - started)
 
 

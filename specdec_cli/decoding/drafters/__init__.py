@@ -17,7 +17,7 @@ from specdec_cli.model.bundle import Bundle
 class Drafter(Protocol):
     """Protocol of drafters, which propose tokens for the verifier to check.
 
-    Their memory is written in place: its tensors stay the same from round to round.
+    Their record is written in place: its tensors stay the same from round to round.
     """
 
     @property
@@ -33,18 +33,18 @@ class Drafter(Protocol):
         """Whether `begin` reads the sentences, or another value on the CPU; otherwise it can be captured like a round."""
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
-        """Return the drafter's memory of new rows, which the caller keeps beside `state` in a Batch and hands to the other methods;
+        """Return the drafter's record of new rows, which the caller keeps beside `state` in a Batch and hands to the other methods;
         the first dimension of tensors is the row. `sentences` are those of the rows.
         """
 
-    def propose(self, state: State, memory: Any, size: int) -> Draft:
+    def propose(self, state: State, record: Any, size: int) -> Draft:
         """Return a draft of at most `size` tokens for each row of `state` (0: no bound but the drafter's own); it may be empty.
 
         The ids have as many columns as a draft can have tokens.
         """
 
-    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
-        """Update `memory` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""
+    def observe(self, state: State, record: Any, verdict: Verdict) -> None:
+        """Update `record` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""
 
 
 def bounded(limit: int, size: int) -> int:
@@ -92,10 +92,10 @@ class NoDrafter:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, record: None, size: int) -> Draft:  # noqa: ARG002
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
-    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
+    def observe(self, state: State, record: None, verdict: Verdict) -> None:
         pass
 
 

@@ -57,7 +57,7 @@ class SourceCopy:
       token, the decoder start (the report's o0 = x0), so the suffix may be the whole output.
     - "unique-3", the rule of the report's published code: the same for suffixes of at most 3 tokens (LONGEST_SUFFIX)
       without the decoder start.
-    - "nearest", this toolkit's memory: after the occurrence of the verifier's new token that is nearest to the end of
+    - "nearest", this toolkit's own rule: after the occurrence of the verifier's new token that is nearest to the end of
       the last copy. It is searched up to 4 tokens (WINDOW) ahead; after n successive rounds that accepted no
       drafted token, up to 4 (1 + n) tokens ahead and behind. If there is none, the token was inserted or replaced a word;
       which of them follows from `word_starts` (V,), true for tokens that begin a word. The draft is empty only at
@@ -82,51 +82,51 @@ class SourceCopy:
         padded = [[*text[: width - 1], *[self._eos] * width][:width] for text in texts]
         return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), to_device(padded, ends.device))
 
-    def propose(self, state: State, memory: CopyState, size: int) -> Draft:
+    def propose(self, state: State, record: CopyState, size: int) -> Draft:
         """Return the rest of the source (B, k) from each row's `start`, without its EOS, which only the verifier
         predicts.
 
         A draft has at most `block_size` tokens, if that is not 0, and `size`, and does not exceed the row's limit.
         """
-        left = torch.where(memory.start < 0, 0, memory.ends - memory.start).minimum(state.limits - state.lengths).clamp_min(0)
-        longest = bounded(self.limit, size) or memory.text.shape[1]
+        left = torch.where(record.start < 0, 0, record.ends - record.start).minimum(state.limits - state.lengths).clamp_min(0)
+        longest = bounded(self.limit, size) or record.text.shape[1]
         counts = left.masked_fill(state.finished, 0).clamp_max(longest)
-        positions = (memory.start[:, None] + steps(longest, counts.device)).clamp(0, memory.text.shape[1] - 1)
-        return Draft(memory.text.gather(1, positions), counts)
+        positions = (record.start[:, None] + steps(longest, counts.device)).clamp(0, record.text.shape[1] - 1)
+        return Draft(record.text.gather(1, positions), counts)
 
-    def observe(self, state: State, memory: CopyState, verdict: Verdict) -> None:
+    def observe(self, state: State, record: CopyState, verdict: Verdict) -> None:
         """Find for each row the source position at which the next draft begins."""
         accepted = verdict.accepted
         if self.match != "nearest":
-            memory.start.copy_(self._after_unique_suffix(state, accepted, memory))
+            record.start.copy_(self._after_unique_suffix(state, accepted, record))
         else:
-            self._realign(accepted, memory)
+            self._realign(accepted, record)
 
-    def _after_unique_suffix(self, state: State, accepted: Accepted, memory: CopyState) -> Tensor:
+    def _after_unique_suffix(self, state: State, accepted: Accepted, record: CopyState) -> Tensor:
         """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""
         output, lengths = _with(state, accepted)
         # Both texts begin with the decoder start, which the rule "unique-3" leaves out.
         first, longest = (1, LONGEST_SUFFIX) if self.match == "unique-3" else (0, output.shape[1])
-        text = torch.cat([output[:, :1], memory.text], dim=1)
+        text = torch.cat([output[:, :1], record.text], dim=1)
         positions = steps(text.shape[1], text.device)
         matching = _longest_matches(text, output, lengths, first, longest)
-        matching = matching.masked_fill((positions < first) | (positions > memory.ends[:, None]), 0)
+        matching = matching.masked_fill((positions < first) | (positions > record.ends[:, None]), 0)
         # The longest suffix that ends at some position occurs once if no other position has an equally long one.
         most = matching.amax(1)
         is_unique = (most > 0) & ((matching == most[:, None]).sum(1) == 1)
         return torch.where(is_unique, matching.argmax(1), -1)
 
-    def _realign(self, accepted: Accepted, memory: CopyState) -> None:
-        source, ends = memory.text, memory.ends
+    def _realign(self, accepted: Accepted, record: CopyState) -> None:
+        source, ends = record.text, record.ends
         token = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])[:, 0]
-        here = (memory.start + accepted.bifurcation).minimum(ends)
+        here = (record.start + accepted.bifurcation).minimum(ends)
         expected = source.gather(1, here[:, None])[:, 0]
-        missed = torch.where(accepted.bifurcation == 0, memory.misses + 1, 0)
+        missed = torch.where(accepted.bifurcation == 0, record.misses + 1, 0)
         start = self._nearest(source, token, here, ends, WINDOW * (1 + missed), behind=missed > 0)
         start = torch.where(start < 0, self._after_edit(source, token, expected, here), start)
         on_track = token == expected
-        memory.start.copy_(torch.where(on_track, here + 1, start).minimum(ends))
-        memory.misses.copy_(missed.masked_fill(on_track, 0))
+        record.start.copy_(torch.where(on_track, here + 1, start).minimum(ends))
+        record.misses.copy_(missed.masked_fill(on_track, 0))
 
     def _nearest(self, source: Tensor, token: Tensor, here: Tensor, ends: Tensor, window: Tensor, behind: Tensor) -> Tensor:
         """The position after the `token` of the source nearest to `here`, ahead of it or also `behind` it; -1 if there is none."""
@@ -214,25 +214,25 @@ class GivenDrafts:
         prefix = to_device([sentence.prefix for sentence in sentences], device).minimum(copy.ends)
         return GivenState(copy, to_device(longest, device), prefix)
 
-    def propose(self, state: State, memory: GivenState, size: int) -> Draft:
+    def propose(self, state: State, record: GivenState, size: int) -> Draft:
         """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's
         longest draft; without the EOS and a token for the row's last place, which only the verifier predicts.
         """
         written = state.lengths - 1
-        memory.copy.start.copy_(torch.where(written < memory.prefix, written, memory.copy.start))
-        draft = self._copier.propose(state, memory.copy, size)
+        record.copy.start.copy_(torch.where(written < record.prefix, written, record.copy.start))
+        draft = self._copier.propose(state, record.copy, size)
         room = (state.limits - state.lengths - 1).clamp_min(0)
-        counts = draft.counts.minimum(memory.longest).minimum(room)
-        return Draft(draft.ids, counts, (memory.prefix - written).clamp_min(0).minimum(counts))
+        counts = draft.counts.minimum(record.longest).minimum(room)
+        return Draft(draft.ids, counts, (record.prefix - written).clamp_min(0).minimum(counts))
 
-    def observe(self, state: State, memory: GivenState, verdict: Verdict) -> None:
+    def observe(self, state: State, record: GivenState, verdict: Verdict) -> None:
         """Find for each row where its next copy begins, and set its longest draft."""
-        self._copier.observe(state, memory.copy, verdict)
+        self._copier.observe(state, record.copy, verdict)
         accepted = verdict.accepted
         whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
         shorter = accepted.bifurcation.clamp_min(SHORTEST)
-        longest = torch.where(whole, 2 * memory.longest + 1, shorter).clamp_max(state.tokens.shape[1])
-        memory.longest.copy_(longest.masked_fill((memory.copy.misses > 0) & ~_is_found(memory.copy, accepted), 0))
+        longest = torch.where(whole, 2 * record.longest + 1, shorter).clamp_max(state.tokens.shape[1])
+        record.longest.copy_(longest.masked_fill((record.copy.misses > 0) & ~_is_found(record.copy, accepted), 0))
 
 
 def _is_found(copy: CopyState, accepted: Accepted) -> Tensor:

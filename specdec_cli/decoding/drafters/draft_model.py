@@ -69,13 +69,13 @@ class DraftModel:
             return sentence.source
         return self._bridge.source(sentence.text) if sentence.text else ()
 
-    def propose(self, state: State, memory: DraftModelState, size: int) -> Draft:
+    def propose(self, state: State, record: DraftModelState, size: int) -> Draft:
         """Return the draft model's next tokens (B, k) as the verifier's; a draft ends before the draft model's EOS."""
-        model_state = memory.model_state
+        model_state = record.model_state
         longest = min(bounded(self.limit, size), model_state.tokens.shape[1] // DIVISOR)
         prefix, lengths = self._prefix(state, model_state)
         # A row has room for the output and the draft, and for one token that is read with it.
-        active = memory.reads & ~state.finished & (lengths + longest < model_state.tokens.shape[1])
+        active = record.reads & ~state.finished & (lengths + longest < model_state.tokens.shape[1])
         ids = self._extended(model_state, prefix, torch.where(active, lengths, 1), longest)
         counts = (ids != self._model.config.eos).cumprod(1).sum(1)
         if self._bridge is not None:
@@ -83,7 +83,7 @@ class DraftModel:
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0)
         return Draft(ids, counts.masked_fill(~active, 0))
 
-    def observe(self, state: State, memory: DraftModelState, verdict: Verdict) -> None:
+    def observe(self, state: State, record: DraftModelState, verdict: Verdict) -> None:
         """Nothing: the next draft begins with what the output has then."""
 
     def _prefix(self, state: State, model_state: State) -> tuple[Tensor, Tensor]:

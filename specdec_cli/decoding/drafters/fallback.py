@@ -51,29 +51,29 @@ class Fallback:
         bound = torch.full_like(short, self.limit)
         return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, bound)
 
-    def propose(self, state: State, memory: FallbackState, size: int) -> Draft:
+    def propose(self, state: State, record: FallbackState, size: int) -> Draft:
         """Return for each row the first draft that is not empty, in the order of the drafters, cut to the
         largest number of tokens that the row may still draft: (B, k). On a CPU, drafters of which no row needs a draft propose nothing.
         """
         ids, counts = state.tokens[:, :0], state.lengths * 0
-        for number, (drafter, record) in enumerate(zip(self._drafters, memory.records, strict=True)):
+        for number, (drafter, part) in enumerate(zip(self._drafters, record.records, strict=True)):
             if number and graphs.can_branch(counts.device) and bool(((counts > 0) | state.finished).all()):
                 break
-            draft = drafter.propose(state, record, 0)
+            draft = drafter.propose(state, part, 0)
             width = max(ids.shape[1], draft.ids.shape[1])
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
             counts = torch.where(counts > 0, counts, draft.counts)
         longest = bounded(self.limit, size)
-        memory.bound.fill_(longest)
-        return Draft(ids[:, :longest], counts.minimum(memory.longest).clamp_max(longest))
+        record.bound.fill_(longest)
+        return Draft(ids[:, :longest], counts.minimum(record.longest).clamp_max(longest))
 
-    def observe(self, state: State, memory: FallbackState, verdict: Verdict) -> None:
+    def observe(self, state: State, record: FallbackState, verdict: Verdict) -> None:
         """Pass the verdict on to all drafters, and set each row's longest draft for the next round."""
-        for drafter, record in zip(self._drafters, memory.records, strict=True):
-            drafter.observe(state, record, verdict)
+        for drafter, part in zip(self._drafters, record.records, strict=True):
+            drafter.observe(state, part, verdict)
         accepted = verdict.accepted
         whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
-        memory.longest.copy_(torch.where(whole, 2 * memory.longest + 1, SHORTEST).minimum(memory.bound))
+        record.longest.copy_(torch.where(whole, 2 * record.longest + 1, SHORTEST).minimum(record.bound))
 
 
 def _widened(ids: Tensor, width: int) -> Tensor:

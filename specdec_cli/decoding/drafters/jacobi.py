@@ -92,16 +92,16 @@ class Jacobi:
             ends = ends.minimum(to_device([1 + self._lengths(sentence.source) for sentence in sentences], ends.device))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends)
 
-    def propose(self, state: State, memory: JacobiState, size: int) -> Draft:
+    def propose(self, state: State, record: JacobiState, size: int) -> Draft:
         """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
         padding where there are none.
         """
         block = bounded(self.limit, size)
-        most = block - self._whole_blocks if block else memory.guesses.shape[1]
-        counts = (memory.ends - state.lengths).clamp(self._beyond, most)
+        most = block - self._whole_blocks if block else record.guesses.shape[1]
+        counts = (record.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
-        positions = (state.lengths[:, None] + steps(most, counts.device)).clamp_max(memory.guesses.shape[1] - 1)
-        ids = memory.guesses.gather(1, positions)
+        positions = (state.lengths[:, None] + steps(most, counts.device)).clamp_max(record.guesses.shape[1] - 1)
+        ids = record.guesses.gather(1, positions)
         return Draft(ids, counts if self._whole_blocks else counts.minimum(self._useful(ids)))
 
     def _useful(self, ids: Tensor) -> Tensor:
@@ -109,13 +109,13 @@ class Jacobi:
         predicted = (ids != self._padding).cumprod(1).sum(1) + SHORTEST
         return predicted if self._eos is None else predicted.minimum((ids != self._eos).cumprod(1).sum(1) + 1)
 
-    def observe(self, state: State, memory: JacobiState, verdict: Verdict) -> None:
+    def observe(self, state: State, record: JacobiState, verdict: Verdict) -> None:
         """Store the verifier's predictions for the positions of each row's draft.
 
         Unless `whole_blocks`, store also the prediction for the position after the draft.
         """
         accepted = verdict.accepted
-        slots = steps(accepted.predictions.shape[1], memory.ends.device)
-        positions = (state.lengths[:, None] + slots).clamp_max(memory.guesses.shape[1] - 1)
+        slots = steps(accepted.predictions.shape[1], record.ends.device)
+        positions = (state.lengths[:, None] + slots).clamp_max(record.guesses.shape[1] - 1)
         predicted = slots < (accepted.drafted + (not self._whole_blocks))[:, None]
-        memory.guesses.scatter_(1, positions, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, positions)))
+        record.guesses.scatter_(1, positions, torch.where(predicted, accepted.predictions, record.guesses.gather(1, positions)))

@@ -96,16 +96,16 @@ class Block:
         view = network.read_source(state.source, state.memory)
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
-    def propose(self, state: State, memory: BlockState, size: int) -> Draft:
+    def propose(self, state: State, record: BlockState, size: int) -> Draft:
         size, last = bounded(self.limit, size), state.last_tokens()
         block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(size, last.device)).clamp_max(state.cache.capacity - 1)
         if self.network.config.prefix == "states":
-            states = self._over_states(state, memory, last, block)
+            states = self._over_states(state, record, last, block)
         else:
-            states = self._over_own_prefix(state, memory, last, block)
+            states = self._over_own_prefix(state, record, last, block)
         return Draft(self.network.choose(states, last), torch.full_like(state.lengths, size))
 
-    def observe(self, state: State, memory: BlockState, verdict: Verdict) -> None:
+    def observe(self, state: State, record: BlockState, verdict: Verdict) -> None:
         """With `prefix` "states" in the network's configuration, write the keys and values of the verifier's top
         states to the drafter's cache, and keep the state that predicted the last accepted token. Otherwise do
         nothing.
@@ -114,37 +114,37 @@ class Block:
             return
         states = verdict.states
         positions = (state.lengths[:, None] - 1 + steps(states.shape[1], states.device)).clamp_max(state.cache.capacity - 1)
-        memory.cache.write(positions, self.network.project_states(states))
-        keep_last_state(states, verdict.accepted.counts, memory.previous)
+        record.cache.write(positions, self.network.project_states(states))
+        keep_last_state(states, verdict.accepted.counts, record.previous)
 
-    def _over_states(self, state: State, memory: BlockState, last: Tensor, block: Tensor) -> Tensor:
-        x = self.network.embed_block(last[:, None], block[:, None], memory.view, memory.previous[:, None])[:, 0]
+    def _over_states(self, state: State, record: BlockState, last: Tensor, block: Tensor) -> Tensor:
+        x = self.network.embed_block(last[:, None], block[:, None], record.view, record.previous[:, None])[:, 0]
         mask = PrefixMask(block[:, -1:] + 1, state.cache.capacity, x.dtype)
-        return self.network.run(x, block, mask, memory.view, memory.cache.at(block))
+        return self.network.run(x, block, mask, record.view, record.cache.at(block))
 
-    def _over_own_prefix(self, state: State, memory: BlockState, last: Tensor, block: Tensor) -> Tensor:
+    def _over_own_prefix(self, state: State, record: BlockState, last: Tensor, block: Tensor) -> Tensor:
         # Feed the tokens that were accepted since the last round, then the block, at consecutive positions.
         size = block.shape[1]
         network, begin = self.network, state.lengths - 1 + self.network.config.offset
-        behind = begin - memory.fed
+        behind = begin - record.fed
         if graphs.can_branch(behind.device):
             most = int(behind.max())
         else:
             most = state.cache.capacity if network.config.attention == "bidirectional" else self._longest + 1
         places_fed = steps(most + size, last.device)
-        positions = (memory.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
+        positions = (record.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
         prefix = network.embed_prefix(state.tokens.gather(1, positions), positions)
-        blocks = network.embed_block(last[:, None], block[:, None], memory.view, None)[:, 0]
+        blocks = network.embed_block(last[:, None], block[:, None], record.view, None)[:, 0]
         slot = places_fed - behind[:, None]
         places = slot.clamp(0, size - 1)[..., None].expand_as(prefix)
         x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
         if network.config.attention == "bidirectional":
             mask = PrefixMask(begin[:, None] + size, x.shape[1], x.dtype)
-            states = network.run(x, positions, mask, memory.view, None)
+            states = network.run(x, positions, mask, record.view, None)
         else:
             mask = PrefixMask(torch.where(slot >= 0, block[:, -1:], positions) + 1, state.cache.capacity, x.dtype)
-            states = network.run(x, positions, mask, memory.view, memory.cache.at(positions))
-            memory.fed.copy_(begin)
+            states = network.run(x, positions, mask, record.view, record.cache.at(positions))
+            record.fed.copy_(begin)
         chosen = behind[:, None] + steps(size, last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))
 
@@ -182,14 +182,14 @@ class Blockwise:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
         return BlockwiseState(self.network.first_states(state.memory))
 
-    def propose(self, state: State, memory: BlockwiseState, size: int) -> Draft:
+    def propose(self, state: State, record: BlockwiseState, size: int) -> Draft:
         """A block (B, k) after the last accepted token. Without `start` in the heads' configuration, the first draft
         is empty.
         """
         size = bounded(self.limit, size)
-        ids = self.network.choose(self.network(memory.top, size), state.last_tokens())
+        ids = self.network.choose(self.network(record.top, size), state.last_tokens())
         drafting = state.lengths > self.network.config.shortest_prefix
         return Draft(ids, drafting * size)
 
-    def observe(self, state: State, memory: BlockwiseState, verdict: Verdict) -> None:  # noqa: ARG002
-        keep_last_state(verdict.states, verdict.accepted.counts, memory.top)
+    def observe(self, state: State, record: BlockwiseState, verdict: Verdict) -> None:  # noqa: ARG002
+        keep_last_state(verdict.states, verdict.accepted.counts, record.top)

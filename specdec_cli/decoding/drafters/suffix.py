@@ -39,7 +39,7 @@ class Lookup:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, record: None, size: int) -> Draft:  # noqa: ARG002
         """The tokens (B, k) that follow another occurrence of the last 3 tokens (LONGEST) of the row's output; if
         these have none, of the last 2, else of the last one.
 
@@ -66,7 +66,7 @@ class Lookup:
         counts = valid.cumprod(1).sum(1).minimum(state.limits - state.lengths).masked_fill(state.finished, 0)
         return Draft(text.gather(1, continuation), counts)
 
-    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
+    def observe(self, state: State, record: None, verdict: Verdict) -> None:
         pass
 
     def _searched(self, state: State) -> tuple[Tensor, Tensor]:
@@ -115,7 +115,7 @@ class NgramMemory:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, record: None, size: int) -> Draft:  # noqa: ARG002
         """Return the continuation (B, k) of each row from memory; a row's draft ends before the first token that the
         memory does not have.
         """
@@ -130,7 +130,7 @@ class NgramMemory:
         counts = (ids != _UNKNOWN).cumprod(1).sum(1)
         return Draft(ids.clamp_min(0), counts.minimum(state.limits - state.lengths).masked_fill(state.finished, 0))
 
-    def observe(self, state: State, memory: None, verdict: Verdict) -> None:  # noqa: ARG002
+    def observe(self, state: State, record: None, verdict: Verdict) -> None:  # noqa: ARG002
         """Store the accepted tokens in the memory as continuations of the tokens before them."""
         accepted: Accepted = verdict.accepted
         tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)
