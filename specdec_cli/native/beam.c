@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 static float value_of(const struct distribution *distribution, float logit) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 int64_t padded_length(int64_t source_length) { return (source_length + SPECDEC_MULTIPLE - 1) / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE; }
@@ -190,6 +190,20 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     worker->tops = allocate_unset(worker, product_of(at_once, size / TILE + 1), sizeof(float));
     return worker->ids && worker->slots && worker->x && worker->indices && worker->ends && worker->predicted && worker->scores &&
            worker->logits && worker->tops;
+}
+
+int32_t open_workers(struct specdec_session *session) {
+    const int64_t threads = session->options.threads, apart = session->options.batch_size > 1;
+    session->worker_count = apart ? threads : 1;
+    session->workers = arena_allocate(&session->arena, session->worker_count, sizeof *session->workers);
+    if (!session->workers) return SPECDEC_NO_MEMORY;
+    for (int64_t i = 0; i < session->worker_count; i++) {
+        struct worker *worker = session->workers + i;
+        worker->ngrams = session->options.memory ? session->options.memory->of_worker + i : 0;
+        worker->adaptive = session->options.adaptive ? session->options.adaptive->of_worker + i : 0;
+        if (!worker_open(worker, session)) return SPECDEC_NO_MEMORY;
+    }
+    return SPECDEC_OK;
 }
 
 void worker_close(struct worker *worker) {

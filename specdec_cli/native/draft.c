@@ -1,6 +1,6 @@
 // Drafts that need no network: copies of the source or of a given text, and of what followed the same tokens before.
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 #define LONGEST_SUFFIX 3 // tokens of a suffix that "unique-3" and lookup search for

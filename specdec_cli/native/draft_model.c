@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 #define DIVISOR 4 // a draft has at most a quarter of the positions that the draft model has for a sentence

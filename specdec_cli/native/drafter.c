@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "session.h"
+#include "state.h"
 
 // The drafts of a row from its states (block, W) and those projected to the link (block, R). `hidden` (R) has the hidden units of the
 // first slot; walk_slots() overwrites them with those of later slots.

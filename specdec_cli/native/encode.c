@@ -1,6 +1,6 @@
 // Sentences that enter: their sources encoded, and projected for every layer of the decoder.
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 // What all threads read; copied to each.
@@ -73,35 +73,4 @@ int32_t enter_row(struct worker *worker, struct row *row, int64_t number, int64_
         worker->indices[first + k] = k;
     }
     return SPECDEC_OK;
-}
-
-int32_t enter_rows(struct worker *worker) {
-    struct specdec_session *session = worker->session;
-    const int64_t batch = session->options.batch_size, free_rows = batch - worker->running;
-    if (worker->running && LEAVING * free_rows < batch && !worker->entering) return SPECDEC_OK;
-    int64_t rows = 0, positions = 0;
-    int drafts = -1; // not known yet; the same for all rows that enter together
-    worker->starts[0] = 0;
-    for (int64_t i = 0; i < batch && positions < CHUNK; i++) {
-        struct row *row = worker->rows + i;
-        if (row->number != VACANT) continue;
-        if (atomic_load(&session->entered) >= session->queue.count) break;
-        const int64_t number = atomic_fetch_add(&session->entered, 1);
-        if (number >= session->queue.count) break;
-        const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
-        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch, milliseconds_alone(worker)) : may_draft;
-        row->has_drafter = drafts && has_model(session);
-        const int32_t status = enter_row(worker, row, number, positions);
-        if (status) return status;
-        worker->chosen[rows] = row;
-        positions += row->source_length;
-        worker->starts[++rows] = positions;
-    }
-    if (rows) encode_chosen(worker, rows, positions);
-    if (rows && worker->draft_worker) {
-        const int32_t status = enter_draft_rows(worker, rows);
-        if (status) return status;
-    }
-    worker->entering = positions >= CHUNK;
-    return worker->entering ? SPECDEC_WAITING : SPECDEC_OK;
 }

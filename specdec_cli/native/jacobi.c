@@ -1,6 +1,6 @@
 // Jacobi decoding: what the verifier predicted at each position is the next draft there. See decoding/drafters/jacobi.py.
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 int is_jacobi(const struct specdec_session *session) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 // The best hypotheses of a search.

@@ -1,9 +1,9 @@
-// A round of a worker: draft, verify, accept.
+// A round of a worker: rows enter, and are drafted, verified and accepted.
 
 #include <math.h>
 
 #include "clock.h"
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 // Takes what passed of a draft and, after it, the verifier's own token; an end or the row's limit cuts that off. By the rule of whole drafts
@@ -98,6 +98,39 @@ static int is_full(const struct worker *worker) {
         if (row->number == VACANT || (drafts && row->drafted < options->block_size)) return 0;
     }
     return 1;
+}
+
+// Takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one call have CHUNK
+// positions, and fewer than the last of them has besides.
+static int32_t enter_rows(struct worker *worker) {
+    struct specdec_session *session = worker->session;
+    const int64_t batch = session->options.batch_size, free_rows = batch - worker->running;
+    if (worker->running && LEAVING * free_rows < batch && !worker->entering) return SPECDEC_OK;
+    int64_t rows = 0, positions = 0;
+    int drafts = -1; // not known yet; the same for all rows that enter together
+    worker->starts[0] = 0;
+    for (int64_t i = 0; i < batch && positions < CHUNK; i++) {
+        struct row *row = worker->rows + i;
+        if (row->number != VACANT) continue;
+        if (atomic_load(&session->entered) >= session->queue.count) break;
+        const int64_t number = atomic_fetch_add(&session->entered, 1);
+        if (number >= session->queue.count) break;
+        const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
+        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch, milliseconds_alone(worker)) : may_draft;
+        row->has_drafter = drafts && has_model(session);
+        const int32_t status = enter_row(worker, row, number, positions);
+        if (status) return status;
+        worker->chosen[rows] = row;
+        positions += row->source_length;
+        worker->starts[++rows] = positions;
+    }
+    if (rows) encode_chosen(worker, rows, positions);
+    if (rows && worker->draft_worker) {
+        const int32_t status = enter_draft_rows(worker, rows);
+        if (status) return status;
+    }
+    worker->entering = positions >= CHUNK;
+    return worker->entering ? SPECDEC_WAITING : SPECDEC_OK;
 }
 
 int32_t work_once(struct worker *worker) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "session.h"
+#include "state.h"
 #include "sizes.h"
 
 struct pass pass_of(const struct worker *worker, const struct stack *stack, int64_t rows, int64_t positions) {

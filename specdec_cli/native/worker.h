@@ -72,10 +72,6 @@ struct worker {
 int worker_open(struct worker *worker, struct specdec_session *session);
 void worker_close(struct worker *worker);
 
-// encode.c: takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one
-// call have CHUNK positions, and fewer than the last of them has besides.
-int32_t enter_rows(struct worker *worker);
-
 // encode.c: a sentence of the queue in a free row, at positions of a pass from `first` on (returns a status); and a pass of the encoder over
 // the rows that were chosen.
 int32_t enter_row(struct worker *worker, struct row *row, int64_t number, int64_t first);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "state.h"
 
 static FILE *file;
 

@@ -1,4 +1,4 @@
-// A session: a queue of sources, and the workers that decode it.
+// The state of a session: its queue of sources, and the workers that decode it.
 
 #pragma once
 
@@ -49,10 +49,14 @@ static inline int has_model(const struct specdec_session *session) {
     return has_network(session) || session->options.method == SPECDEC_METHOD_DRAFT_MODEL;
 }
 
-// session.c: the sizes that a queue needs, which is checked; copies of all that the method reads of it (returns a status); and the workers
-// (returns a status), which share the session's team, if it has one.
+// queue.c: whether texts are copied, given ones or the source; checks of a queue (returns a status); the sizes that it needs; and copies of
+// all that the method reads of it (returns a status).
+int copies_texts(const struct specdec_options *options);
+int32_t check_queue(const struct specdec_queue *queue, const struct specdec_options *options, const struct specdec_shape *shape);
 void measure(struct specdec_session *session);
 int32_t copy_queue(struct specdec_session *session);
+
+// buffers.c: the workers (returns a status), which share the session's team, if it has one.
 int32_t open_workers(struct specdec_session *session);
 
 // buffers.c: the length of a source with its padding.
