@@ -1,4 +1,4 @@
-"""The native engine, which decodes sentences in int8 on a CPU, and the decodings that it supports; without PyTorch."""
+"""The native engine, which decodes sentences in int8 on a CPU, without PyTorch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,10 +14,7 @@ from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.methods import DRAFT_MODEL, GIVEN
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.native_costs import (
-    SharedBlockSizes,
-    measure_native_costs,
-)
+from specdec_cli.engines.native_costs import SharedBlockSizes, measure_native_costs
 from specdec_cli.engines.native_decoding import (
     FEWEST_ROWS,
     JACOBI,
@@ -43,9 +40,8 @@ class NativeEngine:
 
     `onlooker` is called after each round of each sentence (None: nothing is called); `shows_rounds` says that it shows what the verifier
     chose. `draft_model` drafts for the decoding draft-model. `model` is that of another engine for the bundle, and is used again if it has
-    what the decoding needs. Raises Unsupported for
-    what only the reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not match
-    the configuration.
+    what the decoding needs. Raises Unsupported for what only the reference engine supports, UsageError if the engine's library is missing,
+    and ModelError for weights that do not match the configuration.
     """
 
     def __init__(
@@ -120,8 +116,11 @@ class NativeEngine:
 
     @property
     def _sizes(self) -> SharedBlockSizes | None:
-        """The sizes of drafts; None if nothing is drafted so far."""
-        return None if self._drafts is None else self._drafts.of(self._asked.acceptance)
+        """The sizes of drafts; None if nothing is drafted so far, or if a network drafts that this engine has not loaded."""
+        drafts = self._drafts
+        if drafts is None or (drafts.model is None and not self._model.has_drafter):
+            return None
+        return drafts.of(self._asked.acceptance)
 
     @property
     def decoding(self) -> Decoding:
@@ -142,7 +141,7 @@ class NativeEngine:
         unless the costs of rounds, or a trial, say that it cannot; `decode` calls this too.
         """
         drafts = self._drafts
-        if drafts is None or drafts.costs is not None or not self._runs.may_skip:
+        if drafts is None or self._sizes is not None or not self._runs.may_skip:
             return
         costs = drafts.stored
         if (costs is not None and not drafts.can_pay(costs)) or drafts.pays(self._asked.acceptance) is False:

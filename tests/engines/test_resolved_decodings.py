@@ -214,8 +214,8 @@ class Recorder:
 
     instructions = "none"
 
-    def __init__(self, *_: Any) -> None:
-        self.options: list[str] = []
+    def __init__(self, *arguments: Any) -> None:
+        self.options, self.has_drafter = list[str](), len(arguments) > 2
 
     def capacity(self, *_: int) -> int:
         return 64

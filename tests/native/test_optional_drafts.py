@@ -147,6 +147,20 @@ def test_each_rule_has_its_own_trial_whatever_the_seed(monkeypatch: pytest.Monke
     assert sum(trials[0].measured.sentences) > sum(after_greedy)
 
 
+def test_an_engine_with_another_rule_drafts_only_with_a_drafter_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.stored_costs", lambda _: None)
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.round_costs", lambda *_: CHEAP)
+    bundle = describe_bundle(SHIPPED / "en-de")
+    engine = NativeEngine(bundle, resolve(DecodingOptions(decoding="auto", batch_size=1), bundle), 1)
+    other = engine.with_rule(Sampled(1.0, 0, 1))
+    engine.expect(WORTH_LOADING)
+    assert (engine.decoding.method, other.decoding.method) == ("specdec", "greedy")
+    other.expect(WORTH_LOADING)
+    assert other.decoding.method == "specdec"
+    ids = bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(SENTENCES[0]))
+    assert {each.decoding for each in other.decode([Sentence(0, ids)])} <= {"specdec", "greedy"}
+
+
 def test_drafts_that_did_not_pay_in_a_trial_are_not_tried(
     decode: Callable[..., list[Hypothesis]], trial: DraftTrial, loaded: list[bool]
 ) -> None:
