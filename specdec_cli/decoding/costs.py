@@ -15,7 +15,7 @@ Many drafters have a lower one. It is chosen high so that drafts are tried at on
 _SOURCE = 14
 """Tokens of a made-up source, without EOS."""
 
-MOST_SIZES = 5
+MOST_SIZES = 6
 """Draft sizes that are measured, at most."""
 
 Times = tuple[float, ...]

@@ -18,8 +18,10 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import HEADER, check, instruction_set, load_library
 from specdec_cli.native.model import NativeModel, Resources
 
-SIZES = (1, 3, 7, 11, 15)
-"""Draft sizes that are measured, in tokens. A pass also has the last token of the output, so that it has 2, 4, 8, 12 or 16 positions."""
+SIZES = (1, 3, 5, 7, 11, 15)
+"""Draft sizes that are measured, in tokens. A pass also has the last token of the output, so that it has 2, 4, 6, 8, 12 or 16 positions:
+weights are multiplied by 6 positions at a time, so that 6 cost little more than 4, and 8 much more than 6.
+"""
 _ROUNDS = {1: 6, ROWS: 3}
 """Rounds of each session, by rows; the first one is slower."""
 _SESSIONS = 12
@@ -88,8 +90,8 @@ def round_costs(measured: MeasuredModel, model: NativeModel, draft_model: Native
 def measure_native_costs(
     model: NativeModel, longest: int, threads: int, draft_model: NativeModel | None = None, *, alone: bool = False
 ) -> Costs:
-    """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with drafts of 1, 3, 7, 11 and
-    15 tokens, but of at most `longest` tokens.
+    """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with drafts of 1, 3, 5,
+    7, 11 and 15 tokens, but of at most `longest` tokens.
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
     decoded by `threads` threads; several rows by one thread, in processor time, and with `alone` not at all: they then count as so many

@@ -37,7 +37,7 @@
 #define SPECDEC_MULTIPLE 16        // padded lengths of sources, and capacities of outputs, are multiples of this
 #define SPECDEC_MOST_BEAM 32       // hypotheses of a sentence at most
 #define SPECDEC_MOST_CANDIDATES 32 // tokens that a slot link chooses from at most
-#define SPECDEC_MOST_SIZES 5       // sizes of drafts whose costs are measured, at most
+#define SPECDEC_MOST_SIZES 6       // sizes of drafts whose costs are measured, at most
 #define SPECDEC_MOST_TOP_K 1024    // tokens that sampling chooses from at most, if their number is limited
 
 enum specdec_status {
@@ -194,8 +194,8 @@ struct specdec_queue {
 // Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of each of
 // the `count` measured sizes in tokens, the shortest first.
 struct specdec_costs {
-    int32_t count, sizes[5]; // of SPECDEC_MOST_SIZES
-    double plain[2], verifying[2][5], drafting[2][5];
+    int32_t count, sizes[6]; // of SPECDEC_MOST_SIZES
+    double plain[2], verifying[2][6], drafting[2][6];
 };
 
 // What a trial of drafts measured of sentences that were decoded one by one, some without drafts and some with them: how many, their tokens
