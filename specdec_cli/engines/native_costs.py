@@ -107,7 +107,9 @@ def measure_native_costs(
             if case[0] > 1 and session % _EACH_MANY:
                 continue
             drafted, verified = (_times if draft_model is None else _times_of_passes)(model, *case, threads)
-            drafting[case], verifying[case] = min(drafting[case], drafted or inf), min(verifying[case], verified or inf)
+            verifying[case] = min(verifying[case], verified or inf)
+            if draft_model is None:
+                drafting[case] = min(drafting[case], drafted or inf)
         if draft_model is not None:
             for rows in (1,) if alone or session % _EACH_MANY else (1, ROWS):
                 step = _times(draft_model, rows, 0, threads)[1] or inf

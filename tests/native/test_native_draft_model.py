@@ -174,6 +174,8 @@ def test_costs_of_single_sentences_take_no_rounds_of_several(verifier: Pair, oth
     costs = round_costs(measured, model, draft_model.loaded.model)
     assert costs.sizes == (1, 3, 5) and costs.plain[1] == ROWS * costs.plain[0] > 0
     assert all(many == ROWS * one > 0 for part in (costs.verifying, costs.drafting) for one, many in zip(*part, strict=True))
+    # A draft of five tokens takes five steps of the draft model.
+    assert costs.drafting[0] == pytest.approx([size * costs.drafting[0][0] for size in costs.sizes])
 
 
 class Broken(Bridge):
