@@ -17,13 +17,10 @@ from specdec_cli.text.checks import BROKEN, has_broken_characters
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import (
-    with_closing_quote,
     with_first_capital,
     with_ordinal_endings,
     with_own_end,
-    with_own_joints,
     with_repeated_marks,
-    with_single_pause,
     with_single_stops,
     with_small_beginning,
     with_small_function_word,
@@ -202,11 +199,10 @@ class DecodedText:
             output = _BROKEN.sub("", output)
         translates = self._languages[0] != self._languages[1]
         if translates:
-            output = with_own_joints(output, self.text)
-            output = with_single_pause(with_single_stops(fit_neighbours(self.text, output), self.text), self.text)
+            output = with_single_stops(fit_neighbours(self.text, output), self.text)
             if short_code(self._languages[1]) == "en":
                 output = with_ordinal_endings(output)
-            output = with_own_end(with_closing_quote(with_repeated_marks(output, self.text), self.text), self.text)
+            output = with_own_end(with_repeated_marks(output, self.text), self.text)
             if self._is_fragment and self.text[-1:].isalnum():
                 output = with_small_function_word(output, self.text)
         if self._is_behind_greeting:

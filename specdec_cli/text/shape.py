@@ -131,14 +131,9 @@ _ELLIPSIS_AT_END, _STOPS_AT_END = re.compile(r"(?<!\.)(\.\.\.|\u2026)$"), re.com
 _TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
 _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
-_JOINT = re.compile(r"(?<=[^\W\d_]) ?\+ ?(?=[^\W\d_])")
-"""A plus sign between words."""
-_DASH_BEFORE = re.compile(r"(?<=[^\W\d_]) ([\u2013\u2014])(?=[^\W\d_])")
-_QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc|Chr))\.$")
 """An abbreviation whose stop ends no sentence: `p.m.`, `etc.`"""
-_PAUSES_AT_END = re.compile(r"(?<![,;:])[,;:]+(?=[,;:]$)")
 _MARKS = STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
 _PAUSES = ",;:\u2013\u2014"
 _STOP = re.compile(r"(?<!\.)[.!?]$")
@@ -176,21 +171,6 @@ def with_single_stops(output: str, source: str) -> str:
     return output if "...." in source else _MANY_STOPS.sub("...", output)
 
 
-def with_single_pause(output: str, source: str) -> str:
-    """Return `output` with one comma, semicolon or colon at its end, the last one, where it has several and `source` has not."""
-    return output if _PAUSES_AT_END.search(source) else _PAUSES_AT_END.sub("", output)
-
-
-def with_own_joints(output: str, source: str) -> str:
-    """Return `output` with the spaces around plus signs between words that all those of `source` have, as in Ctrl + C and Ctrl+C, and with
-    spaces at both sides of a dash between words that has one before it alone, but not in the source.
-    """
-    if not _DASH_BEFORE.search(source):
-        output = _DASH_BEFORE.sub(r" \1 ", output)
-    own = set(_JOINT.findall(source)) if "+" in source else set[str]()
-    return _JOINT.sub(own.pop(), output) if len(own) == 1 else output
-
-
 def with_repeated_marks(output: str, source: str) -> str:
     """Return `output` with the runs of ! and ? of `source`, as in "Really?!" and "Thank you!!!", in their order, if it has as many runs."""
     own = _RUN.findall(source)
@@ -198,13 +178,6 @@ def with_repeated_marks(output: str, source: str) -> str:
         return output
     runs = iter(own)
     return _RUN.sub(lambda _: next(runs), output)
-
-
-def with_closing_quote(output: str, source: str) -> str:
-    """Return `output` with the closing quotation mark that it lacks at its end, if `source` ends with one."""
-    if not _QUOTED_END.search(source) or output.count("\u201e") != output.count("\u201c") + 1 or _QUOTED_END.search(output):
-        return output
-    return f"{output}\u201c"
 
 
 _AT_END = r"[\"'\u201d\u201c\u2018\u2019\u00bb\u00ab)]"

@@ -6,12 +6,9 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.shape import (
     tidied,
-    with_closing_quote,
     with_ordinal_endings,
     with_own_end,
-    with_own_joints,
     with_repeated_marks,
-    with_single_pause,
     with_single_stops,
     with_small_function_word,
     without_added_stop,
@@ -32,11 +29,6 @@ def test_runs_of_marks_are_those_of_the_source(source: str, output: str, expecte
     assert with_repeated_marks(output, source) == expected
 
 
-@pytest.mark.parametrize(("source", "output", "expected"), CASES.a_missing_closing_quotation_mark_is_added)
-def test_a_missing_closing_quotation_mark_is_added(source: str, output: str, expected: str) -> None:
-    assert with_closing_quote(output, source) == expected
-
-
 @pytest.mark.parametrize(
     ("source", "output", "expected"),
     [("on", "Auf", "auf"), ("house", "Haus", "Haus"), ("On", "Auf", "Auf"), ("of the", "Von der", "von der"), ("x", "", "")],
@@ -55,14 +47,6 @@ def test_the_stop_of_an_abbreviation_is_none_that_was_added(output: str, source:
     assert without_added_stop(output, source) == expected
 
 
-@pytest.mark.parametrize(
-    ("output", "source", "expected"),
-    [("Hallo,;", "Hello;", "Hallo;"), ("Hallo;:", "Hello:", "Hallo:"), ("Ja,,", "Yes,,", "Ja,,"), ("Ja", "Yes;", "Ja")],
-)
-def test_a_pause_at_the_end_is_not_doubled(output: str, source: str, expected: str) -> None:
-    assert with_single_pause(output, source) == expected
-
-
 def test_the_english_pronoun_keeps_its_capital() -> None:
     assert with_small_function_word("I come soon", "ich komme gleich") == "I come soon"
     assert with_small_function_word("We come soon", "wir kommen gleich") == "we come soon"
@@ -76,12 +60,6 @@ def test_stressed_words_have_small_letters(text: str, language: str, expected: s
 @pytest.mark.parametrize(("output", "expected"), CASES.ordinals_have_the_endings_of_their_numbers)
 def test_ordinals_have_the_endings_of_their_numbers(output: str, expected: str) -> None:
     assert with_ordinal_endings(output) == expected
-
-
-def test_plus_signs_between_words_have_the_spaces_of_the_source() -> None:
-    assert with_own_joints("Strg +Umschalt+ Esc", "Ctrl + Shift + Esc") == "Strg + Umschalt + Esc"
-    assert with_own_joints("Strg + C, 1 + 2", "Ctrl+C, 1 + 2") == "Strg+C, 1 + 2"
-    assert with_own_joints("a +b", "a + b, c+d") == "a +b"
 
 
 def test_the_polite_pronoun_keeps_its_capital_inside_of_a_sentence() -> None:

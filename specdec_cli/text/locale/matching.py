@@ -65,8 +65,6 @@ HalfForm = tuple[str, str, bool]
 _USUAL_FORM: HalfForm = (" ", "", True)
 _MINUTES_OF_HOUR = re.compile(rf"(?<=\d):00(?=\s?{half_of_day()}(?!\w))", re.IGNORECASE)
 _BARE_HOUR = re.compile(rf"(?<![\w.:,])\d{{1,2}}\s?{half_of_day()}(?!\w)", re.IGNORECASE)
-_STOP_IN_SENTENCE = re.compile(r"\.\s+[A-Z]")
-_BREAK = re.compile(r"(?<!\W)[^\w.!?\u2026]*+[.!?\u2026][^\w\s]*+\s\W*+\w")
 _MARK_OF_TIME = re.compile(r" Uhr\b")
 _DAY = 24 * 60
 _NUMBER = re.compile(rf"(?<!\w)(?<!\d:)[0-9]+(?:[.,'{THIN_SPACES}][0-9]+)*(?!:?\d)")
@@ -104,7 +102,7 @@ def realise(source: str, output: str, languages: Languages) -> str:
     if not wanted or convention(languages[1]) is None or languages[0] == languages[1]:
         return output
     is_later = _LATER.search(source) is not None
-    matching = _Matching(output, languages[1], is_sentence=_BREAK.search(source) is None, is_later=is_later)
+    matching = _Matching(output, languages[1], is_later=is_later)
     matching.match(wanted)
     if not is_later:
         matching.take_hours(source)
@@ -162,15 +160,13 @@ def tidied_numbers(source: str, output: str) -> str:
 class _Matching:
     """Which quantities of an output stand for those of a source, and the output with these written anew.
 
-    With `is_sentence`, the output is one sentence, so the full stop of "p.m." does not end a sentence even before a capital. With
-    `is_later`, times without a.m. or p.m. may be after noon.
+    With `is_later`, times without a.m. or p.m. may be after noon.
     """
 
-    def __init__(self, output: str, language: str, *, is_sentence: bool = False, is_later: bool = True) -> None:
+    def __init__(self, output: str, language: str, *, is_later: bool = True) -> None:
         own = convention(language)
         assert own is not None
-        self._output, self._language, self._own = output, language, own
-        self._is_sentence, self._is_later = is_sentence, is_later
+        self._output, self._language, self._own, self._is_later = output, language, own, is_later
         shown = unprotected(output, own)
         self._by_minutes = defaultdict[int, deque[Quantity]](deque)
         self._by_text, self._by_value, self._by_digits = (defaultdict[Hashable, deque[re.Match[str]]](deque) for _ in range(3))
@@ -274,7 +270,7 @@ class _Matching:
             if self._own.clock == 12 and quantity.minutes < HALF_DAY + 60:
                 keys.append(-1 - quantity.minutes)  # a time before one needs no a.m. or p.m.
             time = self._free_time(keys)
-            return time is not None and self._take(time.start, self._end(time), quantity, self._as_usual(time))
+            return time is not None and self._take(time.start, time.end, quantity, self._as_usual(time))
         number = self._free(self._by_text[quantity.text]) if self._is_value_of(quantity) else None
         if number is None and quantity.kind != "label":
             number = self._free(self._by_value[quantity.value])
@@ -367,13 +363,6 @@ class _Matching:
         half = f"{found['half']}{stop}m"
         has_stop = not self._output.startswith(".", time.end) if stop else ends_sentence
         return f"{found['clock']}{space}{half.upper() if is_capital else half.lower()}{'.' * has_stop}"
-
-    def _end(self, time: Quantity) -> int:
-        """The end of a time of the output, with the full stop of "p.m." if no sentence ends there, and the form has none."""
-        if self._form[1] or not self._is_sentence or not _STOP_IN_SENTENCE.match(self._output, time.end):
-            return time.end
-        found = _HALF.fullmatch(time.text)
-        return time.end + 1 if found and found["stop"] else time.end
 
     def _at(self, time: Quantity, minutes: int) -> str:
         """A time of the output, written in the same way, at other `minutes`."""
