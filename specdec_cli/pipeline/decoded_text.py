@@ -14,9 +14,9 @@ from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.drafts import DraftUse
 from specdec_cli.pipeline.variants import Restored, Variant
 from specdec_cli.text.checks import BROKEN, has_broken_characters
-from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import (
+    fit_neighbours,
     with_first_capital,
     with_ordinal_endings,
     with_own_end,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself
 from specdec_cli.text.locale.languages import is_function_word
-from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans
+from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans, united
 from specdec_cli.text.protect.stand_ins import (
     FOR_SPANS,
     NAME_AFTER,
@@ -20,7 +20,6 @@ from specdec_cli.text.protect.stand_ins import (
     name_pattern,
     placeholder_names,
     read_with,
-    united,
     with_names,
 )
 from specdec_cli.text.segment.sentences import Segments

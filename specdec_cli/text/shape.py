@@ -1,4 +1,4 @@
-"""The ends and the beginning of an output: final marks and capital letters as in the source; texts in capitals."""
+"""The shape of an output: final marks, capitals and spaces beside protected spans as in the source; texts in capitals."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,10 +6,10 @@ from functools import partial
 
 from specdec_cli.english.words import QUESTION_WORDS
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.edits import Edit, count_words
+from specdec_cli.text.edits import Edit, apply_edits, count_words
 from specdec_cli.text.locale.languages import is_function_word, is_stressed, often_begins
 from specdec_cli.text.marks import STOPS
-from specdec_cli.text.protect.spans import changed_outside, is_number, protected_spans, split_at, without_protected
+from specdec_cli.text.protect.spans import changed_outside, is_number, kind_of, protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LONGEST, _ONLY = 4, 5
@@ -309,3 +309,39 @@ def with_ordinal_endings(output: str) -> str:
         return found[1] + ("th" if found[2] else {"1": "st", "2": "nd", "3": "rd"}.get(found[3], "th"))
 
     return _ENGLISH_ORDINAL.sub(ending, output)
+
+
+_GLUED = frozenset(
+    ("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode", "emoticon")
+)
+_GLUED |= {"link_target", "tag", "declaration", "emoji"}
+"""The kinds of spans to which translations must not join words by a hyphen; a name or code may have one, as in "config.yaml-Datei"."""
+
+
+def fit_neighbours(source: str, output: str) -> str:
+    """Return `output`, the translation of `source`, with the white space of the source beside protected spans, and no new hyphens there.
+
+    A hyphen that joins a word to a placeholder, tag or formula in the output, but not in the source, becomes a space if the source has
+    one there, and else is left out.
+    """
+    by_text: dict[str, list[tuple[int, int]]] = {}
+    for start, end in protected_spans(source):
+        by_text.setdefault(source[start:end], []).append((start, end))
+    changes: dict[tuple[int, int], str] = {}
+    for text, places in by_text.items():
+        kind = kind_of(text)
+        there = [found.span() for found in re.finditer(re.escape(text), output)]
+        if len(there) != len(places) or not (text.endswith("[") or (kind is not None and kind.name in _GLUED)):
+            continue
+        for (start, end), (begin, finish) in zip(places, there, strict=True):
+            before, after = source[max(start - 1, 0) : start], source[end : end + 1]
+            left, right = output[max(begin - 2, 0) : begin], output[finish : finish + 2]
+            if right[:1] == "-" != after and right[1:].isalnum():
+                changes[finish, finish + 1] = " " if after.isspace() else ""
+            elif after.isspace() and right[:1].isalnum():
+                changes[finish, finish] = " "
+            if left[-1:] == "-" != before and left[:-1].isalnum():
+                changes[begin - 1, begin] = " " if before.isspace() else ""
+            elif before.isspace() and left[-1:].isalnum():
+                changes[begin, begin] = " "
+    return apply_edits(output, [Edit(*place, "", text) for place, text in sorted(changes.items())])

@@ -492,6 +492,17 @@ def _merged(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[in
                 following[place] = found
 
 
+def united(positions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the `positions` in order, each overlapping group as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(positions):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
 def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
     """The parts of `text` outside `spans` (start, end), which are in order, and the spans between them: every second part is a span."""
     bounds = [0, *(offset for span in spans for offset in span), len(text)]

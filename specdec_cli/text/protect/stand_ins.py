@@ -1,12 +1,12 @@
 """What a model reads in the place of something else, such as placeholders, which are short names and numbers, of protected spans."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.protect.spans import kind_of, protected_spans
+from specdec_cli.text.protect.spans import protected_spans, united
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
@@ -76,10 +76,6 @@ def name_pattern(name: str) -> str:
     return f"(?<!{NAME_BEFORE.pattern}){re.escape(name)}(?!{NAME_AFTER.pattern})"
 
 
-Place = tuple[int, int]
-"""First and last offset of a span."""
-
-
 def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | None:
     """Return `text` with the name of each of the `spans` in the place of an equal one, and the other names in the place of its other
     protected spans, in order. None if it has more or fewer spans than there are names.
@@ -89,7 +85,7 @@ def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | N
     if len(places) != len(names):
         return None
     left = list(zip(spans, names, strict=True))
-    chosen: dict[Place, str] = {}
+    chosen: dict[tuple[int, int], str] = {}
     for place in places:
         pair = next((each for each in left if each[0] == text[slice(*place)]), None)
         if pair is not None:
@@ -97,50 +93,3 @@ def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | N
             chosen[place] = pair[1]
     others = (name for _, name in left)
     return apply_edits(text, [Edit(*place, "", chosen[place] if place in chosen else next(others)) for place in places])
-
-
-def united(positions: Iterable[Place]) -> list[Place]:
-    """Return the `positions` in order, each overlapping group as one."""
-    found: list[Place] = []
-    for start, end in sorted(positions):
-        if found and start < found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
-        else:
-            found.append((start, end))
-    return found
-
-
-_GLUED = frozenset(
-    ("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode", "emoticon")
-)
-_GLUED |= {"link_target", "tag", "declaration", "emoji"}
-"""The kinds of spans to which translations must not join words by a hyphen; a name or code may have one, as in "config.yaml-Datei"."""
-
-
-def fit_neighbours(source: str, output: str) -> str:
-    """Return `output`, the translation of `source`, with the white space of the source beside protected spans, and no new hyphens there.
-
-    A hyphen that joins a word to a placeholder, tag or formula in the output, but not in the source, becomes a space if the source has
-    one there, and else is left out.
-    """
-    by_text: dict[str, list[Place]] = {}
-    for start, end in protected_spans(source):
-        by_text.setdefault(source[start:end], []).append((start, end))
-    changes: dict[Place, str] = {}
-    for text, places in by_text.items():
-        kind = kind_of(text)
-        there = [found.span() for found in re.finditer(re.escape(text), output)]
-        if len(there) != len(places) or not (text.endswith("[") or (kind is not None and kind.name in _GLUED)):
-            continue
-        for (start, end), (begin, finish) in zip(places, there, strict=True):
-            before, after = source[max(start - 1, 0) : start], source[end : end + 1]
-            left, right = output[max(begin - 2, 0) : begin], output[finish : finish + 2]
-            if right[:1] == "-" != after and right[1:].isalnum():
-                changes[finish, finish + 1] = " " if after.isspace() else ""
-            elif after.isspace() and right[:1].isalnum():
-                changes[finish, finish] = " "
-            if left[-1:] == "-" != before and left[:-1].isalnum():
-                changes[begin - 1, begin] = " " if before.isspace() else ""
-            elif before.isspace() and left[-1:].isalnum():
-                changes[begin, begin] = " "
-    return apply_edits(output, [Edit(*place, "", text) for place, text in sorted(changes.items())])

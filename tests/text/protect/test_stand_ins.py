@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.variants import names_for, variants
-from specdec_cli.text.protect.stand_ins import fit_neighbours, with_names
+from specdec_cli.text.protect.stand_ins import with_names
+from specdec_cli.text.shape import fit_neighbours
 from tests.tables import tables
 
 CASES = tables(__file__)
