@@ -20,6 +20,7 @@ from specdec_cli.text.shape import (
     with_first_capital,
     with_ordinal_endings,
     with_own_end,
+    with_own_joints,
     with_repeated_marks,
     with_single_stops,
     with_small_beginning,
@@ -199,7 +200,8 @@ class DecodedText:
             output = _BROKEN.sub("", output)
         translates = self._languages[0] != self._languages[1]
         if translates:
-            output = with_single_stops(fit_neighbours(self.text, output), self.text)
+            output = fit_neighbours(self.text, with_own_joints(output, self.text))
+            output = with_single_stops(output, self.text)
             if short_code(self._languages[1]) == "en":
                 output = with_ordinal_endings(output)
             output = with_own_end(with_repeated_marks(output, self.text), self.text)

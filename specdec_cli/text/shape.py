@@ -131,6 +131,9 @@ _ELLIPSIS_AT_END, _STOPS_AT_END = re.compile(r"(?<!\.)(\.\.\.|\u2026)$"), re.com
 _TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
 _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
+_JOINT = re.compile(r"(?<=[^\W\d_]) ?\+ ?(?=[^\W\d_])")
+"""A plus sign between words."""
+_DASH_BEFORE = re.compile(r"(?<=[^\W\d_]) ([\u2013\u2014])(?=[^\W\d_])")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc|Chr))\.$")
 """An abbreviation whose stop ends no sentence: `p.m.`, `etc.`"""
@@ -169,6 +172,16 @@ def with_single_stops(output: str, source: str) -> str:
     if not _TWO_STOPS.search(source):
         output = _TWO_STOPS.sub(".", output)
     return output if "...." in source else _MANY_STOPS.sub("...", output)
+
+
+def with_own_joints(output: str, source: str) -> str:
+    """Return `output` with the spaces around plus signs between words that all those of `source` have, as in Ctrl + C and Ctrl+C, and with
+    spaces at both sides of a dash between words that has one before it alone, but not in the source.
+    """
+    if not _DASH_BEFORE.search(source):
+        output = _DASH_BEFORE.sub(r" \1 ", output)
+    joints = set(_JOINT.findall(source)) if "+" in source else set[str]()
+    return _JOINT.sub(joints.pop(), output) if len(joints) == 1 else output
 
 
 def with_repeated_marks(output: str, source: str) -> str:

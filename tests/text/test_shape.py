@@ -8,6 +8,7 @@ from specdec_cli.text.shape import (
     tidied,
     with_ordinal_endings,
     with_own_end,
+    with_own_joints,
     with_repeated_marks,
     with_single_stops,
     with_small_function_word,
@@ -60,6 +61,12 @@ def test_stressed_words_have_small_letters(text: str, language: str, expected: s
 @pytest.mark.parametrize(("output", "expected"), CASES.ordinals_have_the_endings_of_their_numbers)
 def test_ordinals_have_the_endings_of_their_numbers(output: str, expected: str) -> None:
     assert with_ordinal_endings(output) == expected
+
+
+def test_plus_signs_between_words_have_the_spaces_of_the_source() -> None:
+    assert with_own_joints("Strg +Umschalt+ Esc", "Ctrl + Shift + Esc") == "Strg + Umschalt + Esc"
+    assert with_own_joints("Strg + C, 1 + 2", "Ctrl+C, 1 + 2") == "Strg+C, 1 + 2"
+    assert with_own_joints("a +b", "a + b, c+d") == "a +b"
 
 
 def test_the_polite_pronoun_keeps_its_capital_inside_of_a_sentence() -> None:
