@@ -48,7 +48,7 @@ class IgnoredEdits:
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where the words that must not change begin and end in `text`; they may overlap."""
-        starts, ends = ({found.start() for found in re.finditer(bound, text)} for bound in (r"(?<!\w)", r"(?!\w)"))
+        starts, ends = ({match.start() for match in re.finditer(bound, text)} for bound in (r"(?<!\w)", r"(?!\w)"))
         for start in starts:
             for length in self._lengths:
                 if start + length in ends and self._is_known(text[start : start + length]):

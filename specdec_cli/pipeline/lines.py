@@ -320,10 +320,10 @@ class LineDecoder:
         """Take the translations of labels, and quantities alone as the target language writes them, for texts without a copied draft and
         without a term that these lack.
         """
-        for place, text in enumerate(line.texts):
+        for index, text in enumerate(line.texts):
             if text.copied:
                 continue
-            known = self._label(line, place, text.text)
+            known = self._label(line, index, text.text)
             if known is None:
                 known = written_alone(text.text, self._languages)
             if known is not None and not self._lacks_terms(text.text, known):
@@ -378,7 +378,7 @@ class LineDecoder:
         """Texts in portions that are decoded one after the other: those up to the PROBE-th with a draft come first while
         it is not known how many tokens of drafts are accepted.
         """
-        places = [place for place, text in enumerate(texts) if text.draft is not None]
+        places = [index for index, text in enumerate(texts) if text.draft is not None]
         if self.drafts is None or self.drafts.gate.knows or len(places) <= PROBE:
             return [texts]
         return [texts[: places[PROBE]], texts[places[PROBE] :]]

@@ -70,17 +70,17 @@ def article_of(text: str, start: int, end: int) -> Article | None:
     if not known or not text[start].isupper():
         return None
     for _ in range(_MOST_ADJECTIVES + 1):
-        found = _WORD.search(text, 0, place)
-        if found is None:
+        match = _WORD.search(text, 0, place)
+        if match is None:
             return None
-        written, place = found["word"], found.start()
+        written, place = match["word"], match.start()
         forms = _articles().get(written.lower(), {})
         if forms and not _RELATIVE.search(text, 0, place):
             fitting = [form for form, genders in forms.items() if known in genders]
             if written.lower() in _AMBIGUOUS and written.lower() not in fitting:
                 return None
             cased = tuple(form[0].upper() + form[1:] for form in fitting) if written[0].isupper() else tuple(fitting)
-            return Article(*found.span("word"), written.lower() in fitting, cased)
+            return Article(*match.span("word"), written.lower() in fitting, cased)
         if not _ADJECTIVE.fullmatch(written):
             return None
     return None

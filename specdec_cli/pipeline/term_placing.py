@@ -227,11 +227,11 @@ class TermPlacer:
                 sentence.text.parts[sentence.place] = replace(part, rounds=sentence.rounds)
 
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
-        for place, (part, source) in enumerate(zip(text.parts, text.variant.segments.texts, strict=True)):
+        for index, (part, source) in enumerate(zip(text.parts, text.variant.segments.texts, strict=True)):
             matches = self.glossary.find(source)
             found = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
             if not all(found):
-                yield _Sentence(text, place, matches, part.rounds, [_Output(part, sum(found))])
+                yield _Sentence(text, index, matches, part.rounds, [_Output(part, sum(found))])
 
     def _best_of(self, sentence: _Sentence, most_worse: float = MOST_WORSE) -> _Output | None:
         """The most likely of the complete outputs that are at most so much worse than the usual translation; None if there is none."""

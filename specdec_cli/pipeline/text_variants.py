@@ -239,7 +239,7 @@ def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
     """Write an output in capital letters, except the parts that equal one of the `spans`."""
     pattern = "|".join(map(re.escape, sorted(spans, key=len, reverse=True)))
     parts = re.split(f"({pattern})", restored.text) if pattern else [restored.text]
-    return restored._replace(text="".join(part if place % 2 else part.upper() for place, part in enumerate(parts)))
+    return restored._replace(text="".join(part if index % 2 else part.upper() for index, part in enumerate(parts)))
 
 
 def _dates(setting: Setting, text: str) -> Iterator[Read] | None:

@@ -169,7 +169,7 @@ def _bracketed(frame: str, ends: Sequence[int], outputs: Sequence[str]) -> str |
     written = outputs[0]
     if not has_brackets_of(written, frame):
         return None
-    closing = [found.start() for found in re.finditer(r"\)", written)]
+    closing = [match.start() for match in re.finditer(r"\)", written)]
     for number, output in reversed(list(zip(ends, outputs[1:], strict=True))):
         words = _END.sub("", output.strip())
         written = f"{written[: closing[number]]} ({words}){written[closing[number] :]}"
@@ -245,8 +245,8 @@ _REPEATED = re.compile(r"([^\W\d_][\w'\u2019]*(?: [\w'\u2019]+){0,3})((?:, \1)+)
 
 def count_repetitions(text: str) -> int:
     """How many times the first clause of a text stands at its beginning, with commas between: 3 for "No, no, no!", else 1."""
-    found = _REPEATED.match(text)
-    return 1 if found is None else 1 + len(found[2]) // (len(found[1]) + 2)
+    match = _REPEATED.match(text)
+    return 1 if match is None else 1 + len(match[2]) // (len(match[1]) + 2)
 
 
 def repeats_as(output: str, source: str) -> bool:
@@ -270,8 +270,8 @@ def repetition_apart(text: str, language: str) -> Iterator[Apart]:
 
 def _repeated(output: str, times: int) -> str | None:
     """An output that begins with the same clause twice, extended so that it has the clause `times` times; None for other outputs."""
-    found = _REPEATED.match(output)
-    return None if found is None or count_repetitions(output) != 2 else f"{found[1]}{found[2] * (times - 1)}{output[found.end() :]}"
+    match = _REPEATED.match(output)
+    return None if match is None or count_repetitions(output) != 2 else f"{match[1]}{match[2] * (times - 1)}{output[match.end() :]}"
 
 
 def _multiplied(output: str, times: int) -> str | None:

@@ -86,7 +86,7 @@ def repeats_itself(output: str, source: str) -> bool:
 
 def _longest_stutter(text: str) -> int:
     """The characters of the longest group of letters that is repeated six times or more in a row; 0 if there is none."""
-    return max((len(found.group()) for found in _STUTTER.finditer(text[-_CHECKED_CHARACTERS:].lower())), default=0)
+    return max((len(match.group()) for match in _STUTTER.finditer(text[-_CHECKED_CHARACTERS:].lower())), default=0)
 
 
 def _repetitions(text: str) -> int:

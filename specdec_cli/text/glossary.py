@@ -58,7 +58,7 @@ class Phrases:
         the longest is taken, and the first of several as long.
         """
         tokens = list(_spaced(text))
-        found = [match for place in range(len(tokens)) for match in self._at(text, tokens, place)]
+        found = [match for index in range(len(tokens)) for match in self._at(text, tokens, index)]
         free, chosen = [True] * len(text), []
         for match in sorted(found, key=lambda each: (each[1] - each[2], each[1])):
             if all(free[match[1] : match[2]]):

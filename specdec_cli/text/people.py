@@ -99,11 +99,11 @@ def _lists() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
 def _listed(text: str) -> Iterator[str]:
     """The names of a text that are in a list; family names that are nouns only behind a first name, none behind an article."""
     first, family, nouns = _lists()
-    for found in _WORD.finditer(text):
-        names = [found["first"]] * (found["first"] in first or (found["first"] in family))
-        if found["last"] and (found["last"] in first | family or (found["first"] in first and found["last"] in nouns)):
-            names.append(found["last"])
-        if names and not _ARTICLES.search(text, max(found.start() - 6, 0), found.start()):
+    for match in _WORD.finditer(text):
+        names = [match["first"]] * (match["first"] in first or (match["first"] in family))
+        if match["last"] and (match["last"] in first | family or (match["first"] in first and match["last"] in nouns)):
+            names.append(match["last"])
+        if names and not _ARTICLES.search(text, max(match.start() - 6, 0), match.start()):
             yield from names
 
 
@@ -133,6 +133,6 @@ def without_gender_signs(text: str, language: str) -> str:
     return changed_outside(_UNDERLINE.sub(r"\1\2", text), plain)
 
 
-def _joined(found: re.Match[str]) -> str:
+def _joined(match: re.Match[str]) -> str:
     """A word and its ending, with one "e" between them."""
-    return found["word"] + found["ending"].removeprefix("e" if found["word"].endswith("e") else "")
+    return match["word"] + match["ending"].removeprefix("e" if match["word"].endswith("e") else "")

@@ -159,9 +159,9 @@ def _primes(text: str) -> Iterator[re.Match[str]]:
         return
     quoted = {place for each in quotations(text) for place, _, _ in each.marks()}
     spans = protected_spans(text)
-    for found in _PRIME.finditer(text):
-        if found.start("mark") not in quoted and not any(start <= found.start() < end for start, end in spans):
-            yield found
+    for match in _PRIME.finditer(text):
+        if match.start("mark") not in quoted and not any(start <= match.start() < end for start, end in spans):
+            yield match
 
 
 def with_primes(source: str, output: str) -> str:
@@ -264,9 +264,9 @@ def without_inner_stops(output: str, language: str) -> str:
     return output if inside is None else inside.stop.sub(_without_stop, output)
 
 
-def _without_stop(found: re.Match[str]) -> str:
+def _without_stop(match: re.Match[str]) -> str:
     """The last word of a quotation, without its stop unless that is part of an abbreviation."""
-    return found.group() if is_abbreviation(found.group(), "") else str(found["word"])
+    return match.group() if is_abbreviation(match.group(), "") else str(match["word"])
 
 
 def _is_at_words(output: str, place: int, opens: bool) -> bool:

@@ -122,7 +122,7 @@ def in_small_letters(text: str) -> str:
     """Return a text in capitals in small letters, except for its first letter, the English "I" and its protected spans."""
     parts = split_at(text, protected_spans(text))
     parts[::2] = [_I.sub("I", part.lower()) for part in parts[::2]]
-    first = next((place for place, part in enumerate(parts[::2]) if _LETTER.search(part)), 0)
+    first = next((index for index, part in enumerate(parts[::2]) if _LETTER.search(part)), 0)
     parts[2 * first] = _LETTER.sub(lambda letter: letter.group().upper(), parts[2 * first], count=1)
     return "".join(parts)
 
@@ -265,7 +265,7 @@ def _with_own_marks(edit: Edit, end: int, changeable: Collection[str]) -> Edit:
 
 def _end_of_words(text: str) -> int:
     """The offset after the last letter or digit of `text`."""
-    return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
+    return next((index for index in range(len(text), 0, -1) if text[index - 1].isalnum()), 0)
 
 
 def _marks(text: str) -> str:
@@ -318,8 +318,8 @@ _ENGLISH_ORDINAL = re.compile(r"(?<![\w.,])(\d*?(1?)(\d))(?:st|nd|rd|th)\b")
 def with_ordinal_endings(output: str) -> str:
     """Return an English `output` with the endings of its ordinals that their last digits need: 3rd in place of 3nd."""
 
-    def ending(found: re.Match[str]) -> str:
-        return found[1] + ("th" if found[2] else {"1": "st", "2": "nd", "3": "rd"}.get(found[3], "th"))
+    def ending(match: re.Match[str]) -> str:
+        return match[1] + ("th" if match[2] else {"1": "st", "2": "nd", "3": "rd"}.get(match[3], "th"))
 
     return _ENGLISH_ORDINAL.sub(ending, output)
 
@@ -343,7 +343,7 @@ def fit_neighbours(source: str, output: str) -> str:
     changes: dict[tuple[int, int], str] = {}
     for text, places in by_text.items():
         kind = kind_of(text)
-        there = [found.span() for found in re.finditer(re.escape(text), output)]
+        there = [match.span() for match in re.finditer(re.escape(text), output)]
         if len(there) != len(places) or not (text.endswith("[") or (kind is not None and kind.name in _GLUED)):
             continue
         for (start, end), (begin, finish) in zip(places, there, strict=True):

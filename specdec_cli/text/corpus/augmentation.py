@@ -62,10 +62,10 @@ def _draw(count: int, draw: random.Random) -> list[int]:
 
 def _written_as(text: str, minutes: int, draw: random.Random, *, adds: bool) -> str:
     """A time in the format of the time `text`; if this lacks a.m. and p.m. and `adds` is true, with one of them."""
-    found = _TIME.fullmatch(text)
-    assert found is not None
+    match = _TIME.fullmatch(text)
+    assert match is not None
     hour, minute = divmod(minutes, 60)
-    mark = found["mark"]
+    mark = match["mark"]
     half = _HALF.search(mark)
     if half is None and adds:
         mark = draw.choice(_HALVES)
@@ -75,8 +75,8 @@ def _written_as(text: str, minutes: int, draw: random.Random, *, adds: bool) -> 
         start, end = half.span("half")
         mark = mark[:start] + (letter.upper() if half["half"].isupper() else letter) + mark[end:]
         hour = (hour - 1) % 12 + 1
-    written = f"{hour:02}" if found["hour"].startswith("0") else f"{hour}"
-    return written + (f"{found['separator'] or ':'}{minute:02}" if found["minute"] or minute else "") + mark
+    written = f"{hour:02}" if match["hour"].startswith("0") else f"{hour}"
+    return written + (f"{match['separator'] or ':'}{minute:02}" if match["minute"] or minute else "") + mark
 
 
 def with_other_numbers(pair: Pair, draw: random.Random, languages: Languages = ("en", "de")) -> Pair:

@@ -35,12 +35,12 @@ def with_other_names(pair: Pair, draw: random.Random) -> Pair:
     gender, a family name by another. Different names become different ones, which the pair does not have. Returns the pair itself if there
     is none. A genitive s of the target or the source (Toms Haus, Tom's house) goes with its name."""
     texts = (pair.source, pair.target)
-    if any(_BARE_APOSTROPHE.match(text, found.end()) for text in texts for found in _WORD.finditer(text)):
+    if any(_BARE_APOSTROPHE.match(text, match.end()) for text in texts for match in _WORD.finditer(text)):
         return pair
     sides = [list(_names(text, other)) for text, other in zip(texts, reversed(texts), strict=True)]
     counts = [Counter(name.text for name in side) for side in sides]
     both = [name for name in counts[0] if counts[0][name] == counts[1][name] and name not in NOT_REPLACED]
-    taken = {found.group() for text in texts for found in _WORD.finditer(text)} | {name.text for side in sides for name in side}
+    taken = {match.group() for text in texts for match in _WORD.finditer(text)} | {name.text for side in sides for name in side}
     changes = dict[str, str]()
     for name in both:
         changes[name] = draw.choice([other for other in _KINDS[name] if other not in taken])
@@ -51,12 +51,12 @@ def with_other_names(pair: Pair, draw: random.Random) -> Pair:
 def _names(text: str, other: str) -> Iterator[_Name]:
     """Yield the names of the lists in a text, in order. A name with an s is a genitive if `other`, the other side, has it without."""
     words = set(_WORD.findall(other))
-    for found in _WORD.finditer(text):
-        word = found.group()
+    for match in _WORD.finditer(text):
+        word = match.group()
         if word.endswith("s") and word not in words and word[:-1] in _KINDS and word[:-1] in words:
-            yield _Name(found.start(), found.end(), word[:-1], genitive=True)
+            yield _Name(match.start(), match.end(), word[:-1], genitive=True)
         elif word in _KINDS:
-            yield _Name(found.start(), found.end(), word)
+            yield _Name(match.start(), match.end(), word)
 
 
 def _edited(text: str, names: list[_Name], changes: dict[str, str]) -> str:

@@ -320,9 +320,9 @@ def with_long_weekdays(text: str, code: str) -> str:
         return text
     name, names, (short, long) = _weekday(code), _forms(code, "weekdays"), DATE_WORDS[code].short_and
 
-    def in_full(found: re.Match[str]) -> str:
-        shown = found.group().replace("/", ", ").replace(f" {short} ", f" {long} ")
-        shown += " " * (found.end() < len(text))
+    def in_full(match: re.Match[str]) -> str:
+        shown = match.group().replace("/", ", ").replace(f" {short} ", f" {long} ")
+        shown += " " * (match.end() < len(text))
         return name.sub(lambda each: _names()[code].weekdays[names[each.group().rstrip(".")] - 1], shown).removesuffix(" ")
 
     return _listed_weekdays(code).sub(in_full, text)
@@ -356,11 +356,11 @@ def _before_noun(code: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?P<article>(?i:{words})) {month} (?P<noun>{nouns})\b(?!-)")
 
 
-def _after_noun(found: re.Match[str]) -> str:
-    article, noun = found["article"], found["noun"]
+def _after_noun(match: re.Match[str]) -> str:
+    article, noun = match["article"], match["noun"]
     if article.lower() in ("a", "an"):
         article = article[0] + "n" * (noun[0] in "aeiou")
-    return f"{article} {noun} of {found['month']} {found['year']}"
+    return f"{article} {noun} of {match['month']} {match['year']}"
 
 
 def _may_have_dates(text: str) -> bool:
@@ -545,17 +545,17 @@ def _runs(text: str, code: str) -> list[_Run]:
     """The runs of numbers and names of months and weekdays in a text, longest first."""
     names, own = _names_in_runs(code), _names()[code]
     tokens = list[tuple[re.Match[str], tuple[str, int]]]()
-    for found in _TOKEN.finditer(hidden(text, protected_spans(text))):
-        value = ("number", int(found["number"])) if found["number"] else names.get(found.group())
+    for match in _TOKEN.finditer(hidden(text, protected_spans(text))):
+        value = ("number", int(match["number"])) if match["number"] else names.get(match.group())
         if value is not None:
-            tokens.append((found, value))
+            tokens.append((match, value))
     runs = []
-    for place, (first, _) in enumerate(tokens):
-        for end in range(place, min(place + _LONGEST_RUN, len(tokens))):
+    for index, (first, _) in enumerate(tokens):
+        for end in range(index, min(index + _LONGEST_RUN, len(tokens))):
             last = tokens[end][0]
-            if end > place and not _BETWEEN_TOKENS.fullmatch(text, tokens[end - 1][0].end(), last.start()):
+            if end > index and not _BETWEEN_TOKENS.fullmatch(text, tokens[end - 1][0].end(), last.start()):
                 break
-            group = tokens[place : end + 1]
+            group = tokens[index : end + 1]
             stop = _STOP_INSIDE.match(text, last.end())
             is_short = not any(token["number"] or token.group() in (*own.months, *own.weekdays) for token, _ in group)
             runs.append(_Run(first.start(), stop.end() if stop else last.end(), frozenset(value for _, value in group), is_short))

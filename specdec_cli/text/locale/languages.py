@@ -176,15 +176,15 @@ def is_told_apart(text: str, source: str, target: str) -> bool:
     are those of `source`, or, with more certainty, in another one. False without the library.
     """
     own, other = short_code(source), short_code(target)
-    found = probabilities(text) if own and _LONG_WORD.search(text) else {}
-    if not found:
+    match = probabilities(text) if own and _LONG_WORD.search(text) else {}
+    if not match:
         return False
-    best = max(found, key=lambda code: found[code])
+    best = max(match, key=lambda code: match[code])
     if best == own:
         return False
     if best == other:  # names and words of both languages mislead it: "Was" is English to it, and a sentence with a German address German
-        return found[best] >= LEAST_TARGET and guess_language(text, [own, other])[0] != own
-    return found[best] >= LEAST_OTHER
+        return match[best] >= LEAST_TARGET and guess_language(text, [own, other])[0] != own
+    return match[best] >= LEAST_OTHER
 
 
 def likeliest_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:

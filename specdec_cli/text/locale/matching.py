@@ -321,13 +321,13 @@ class _Matching:
         """Let times of the output that are twelve hours after hours of the `source`, as in "at 9" and "nine o'clock", have these hours."""
         if self._own.clock == 12:
             return
-        for found in _HOUR_ALONE.finditer(source):
-            hour = int(found["hour"] or found["hour2"])
+        for match in _HOUR_ALONE.finditer(source):
+            hour = int(match["hour"] or match["hour2"])
             if 1 <= hour < 12 and not self._by_minutes[60 * hour]:
                 time = self._free_time([60 * hour + HALF_DAY])
                 if time is not None:
                     minutes = 60 * hour
-                    quantity = Quantity(*found.span(), found.group(), "time", minutes=minutes, exact=False)
+                    quantity = Quantity(*match.span(), match.group(), "time", minutes=minutes, exact=False)
                     self._take(time.start, time.end, quantity, self._at(time, minutes))
 
     def _free(self, numbers: deque[re.Match[str]]) -> re.Match[str] | None:
@@ -350,25 +350,25 @@ class _Matching:
 
     def _as_usual(self, time: Quantity) -> str:
         """A time of the output without a.m. or p.m. if the clock has 24 hours, else with those in the form of the others."""
-        found = _HALF.fullmatch(time.text)
-        if found is None:
+        match = _HALF.fullmatch(time.text)
+        if match is None:
             return time.text
         if self._own.clock == 24:
             return written_time(time.minutes, self._own, self._language)
-        return self._with_half(found, time, ends_sentence=time.text.endswith(".") and not found["stop"])
+        return self._with_half(match, time, ends_sentence=time.text.endswith(".") and not match["stop"])
 
-    def _with_half(self, found: re.Match[str], time: Quantity, *, ends_sentence: bool = False) -> str:
+    def _with_half(self, match: re.Match[str], time: Quantity, *, ends_sentence: bool = False) -> str:
         """The clock and the half of the day that were `found` for a time of the output, in the form of the others."""
         space, stop, is_capital = self._form
-        half = f"{found['half']}{stop}m"
+        half = f"{match['half']}{stop}m"
         has_stop = not self._output.startswith(".", time.end) if stop else ends_sentence
-        return f"{found['clock']}{space}{half.upper() if is_capital else half.lower()}{'.' * has_stop}"
+        return f"{match['clock']}{space}{half.upper() if is_capital else half.lower()}{'.' * has_stop}"
 
     def _at(self, time: Quantity, minutes: int) -> str:
         """A time of the output, written in the same way, at other `minutes`."""
-        found = _HALF.fullmatch(written_time(minutes, self._own, self._language)) if self._own.clock == 12 else None
-        if found is not None:
-            return self._with_half(found, time)
+        match = _HALF.fullmatch(written_time(minutes, self._own, self._language)) if self._own.clock == 12 else None
+        if match is not None:
+            return self._with_half(match, time)
         text = self._as_usual(time)
         hour = f"{minutes // 60:02}" if text.startswith("0") else f"{minutes // 60}"
         return re.sub(r"^\d+", hour, text)
@@ -435,8 +435,8 @@ class _Digits:
     @cached_property
     def _by_part(self) -> dict[str, list[int]]:
         places = defaultdict[str, list[int]](list)
-        for place, part in enumerate(self._rest):
-            places[part].append(place)
+        for index, part in enumerate(self._rest):
+            places[part].append(index)
         return places
 
     def _take_whole(self, indices: list[int]) -> bool:
@@ -516,12 +516,12 @@ def _compared(
     by_digits = {each for each in matching.lost if each not in missing} if matching is not None else set()
     judged = [(each.start, each.end) for each in quantities if each not in by_digits]
     times = {time.start: time for time in by_digits or find_times(source, own) if time.kind == "time"}
-    wanted = [_wanted(source, found, times) for found in _DIGITS.finditer(hidden(source, judged))]
+    wanted = [_wanted(source, match, times) for match in _DIGITS.finditer(hidden(source, judged))]
     return matching, missing, wanted, _Digits(hidden(output, used))
 
 
-def _wanted(source: str, found: re.Match[str], times: Mapping[int, Quantity]) -> _Wanted:
-    parts, (start, end), time = _parts(found.group()), found.span(), times.get(found.start())
+def _wanted(source: str, match: re.Match[str], times: Mapping[int, Quantity]) -> _Wanted:
+    parts, (start, end), time = _parts(match.group()), match.span(), times.get(match.start())
     hour = int(parts[0]) if len(parts[0]) <= 2 else _DAY
     if time is not None and time.exact:
         hours = [time.minutes // 60, *([24] if time.minutes < 60 else [])]
@@ -530,7 +530,7 @@ def _wanted(source: str, found: re.Match[str], times: Mapping[int, Quantity]) ->
     else:
         hours = []
     forms = {form for each in (parts[0], *hours) for form in _forms([str(each), *parts[1:]])}
-    return _Wanted(Quantity(start, end, found.group(), "number"), parts, forms)
+    return _Wanted(Quantity(start, end, match.group(), "number"), parts, forms)
 
 
 def _has_value(quantity: Quantity) -> bool:

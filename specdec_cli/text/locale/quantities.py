@@ -145,8 +145,8 @@ def find_quantities(text: str, language: str) -> tuple[Quantity, ...]:
     shown = unprotected(text, own)
     times = list(find_times(shown, own))
     numbers: list[Quantity] = []
-    for found in _number_pattern(own).finditer(hidden(shown, [(time.start, time.end) for time in times])):
-        numbers.append(_quantity(shown, found, own, numbers))
+    for match in _number_pattern(own).finditer(hidden(shown, [(time.start, time.end) for time in times])):
+        numbers.append(_quantity(shown, match, own, numbers))
     return tuple(sorted([*times, *numbers], key=lambda each: each.start))
 
 
@@ -200,10 +200,10 @@ def find_times(text: str, own: Convention | None) -> Iterator[Quantity]:
 
 def value_of(number: str, own: Convention) -> tuple[str, str] | None:
     """The value of a number in digits (see `Quantity`); None if it is none by this convention, as 12.05.2020 is not."""
-    found = _number_pattern(own).fullmatch(number)
-    if found is None:
+    match = _number_pattern(own).fullmatch(number)
+    if match is None:
         return None
-    return re.sub(r"\D", "", found["groups"] or found["digits"]).lstrip("0"), (found["fraction"] or "").rstrip("0")
+    return re.sub(r"\D", "", match["groups"] or match["digits"]).lstrip("0"), (match["fraction"] or "").rstrip("0")
 
 
 @cache
@@ -216,35 +216,35 @@ def _number_pattern(own: Convention) -> re.Pattern[str]:
     )
 
 
-def _quantity(text: str, found: re.Match[str], own: Convention, before: Sequence[Quantity]) -> Quantity:
+def _quantity(text: str, match: re.Match[str], own: Convention, before: Sequence[Quantity]) -> Quantity:
     """The number, label or price that a match of the pattern of numbers is; `before` are those before it."""
-    digits, fraction = re.sub(r"\D", "", found["groups"] or found["digits"]), found["fraction"] or ""
-    before_sign = SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start())
-    after_sign = SIGN_AFTER.match(text, found.end()) or _SIGN_AFTER_SCALE.match(text, found.end())
+    digits, fraction = re.sub(r"\D", "", match["groups"] or match["digits"]), match["fraction"] or ""
+    before_sign = SIGN_BEFORE.search(text, max(match.start() - 2, 0), match.start())
+    after_sign = SIGN_AFTER.match(text, match.end()) or _SIGN_AFTER_SCALE.match(text, match.end())
     sign = before_sign[1] if before_sign else after_sign[1] if after_sign else ""
     kind: Literal["number", "label", "price"] = "price" if sign else "number"
-    is_point = text[found.start() - 1 : found.start()] + text[found.end() : found.end() + 1] == "()" and len(found.group()) == 3
-    if fraction and not found["groups"] and not sign and (is_point if own.decimal != "." else _is_label(text, found, before)):
+    is_point = text[match.start() - 1 : match.start()] + text[match.end() : match.end() + 1] == "()" and len(match.group()) == 3
+    if fraction and not match["groups"] and not sign and (is_point if own.decimal != "." else _is_label(text, match, before)):
         kind = "label"
-    return Quantity(found.start(), found.end(), found.group(), kind, digits, fraction, found["groups"] is not None, sign)
+    return Quantity(match.start(), match.end(), match.group(), kind, digits, fraction, match["groups"] is not None, sign)
 
 
-def _is_label(text: str, found: re.Match[str], before: Sequence[Quantity]) -> bool:
+def _is_label(text: str, match: re.Match[str], before: Sequence[Quantity]) -> bool:
     """Whether a number with a point names something, as in "version 1.5", "Windows 8.1", "sections 4.2 and 4.3" and "release 2.4 is newer
     than 2.3".
     """
     last = before[-1] if before else None
-    if _VERSION_AFTER.match(text, found.end()):
+    if _VERSION_AFTER.match(text, match.end()):
         return True
-    if _GLUED_AFTER.match(text, found.end()) or _GLUED_BEFORE.search(text, max(found.start() - 2, 0), found.start()):
-        return last is None or last.end != found.start() - 1 or last.kind != "number"
-    if UNIT.match(text, found.end()):
+    if _GLUED_AFTER.match(text, match.end()) or _GLUED_BEFORE.search(text, max(match.start() - 2, 0), match.start()):
+        return last is None or last.end != match.start() - 1 or last.kind != "number"
+    if UNIT.match(text, match.end()):
         return False
-    if last is not None and last.kind == "label" and _CHAIN.fullmatch(text, last.end, found.start()):
+    if last is not None and last.kind == "label" and _CHAIN.fullmatch(text, last.end, match.start()):
         return True
-    if not text[: found.start()].strip() and _HEADING_AFTER.match(text, found.end()):
+    if not text[: match.start()].strip() and _HEADING_AFTER.match(text, match.end()):
         return True
-    left = text[max(found.start() - 40, 0) : found.start()]
+    left = text[max(match.start() - 40, 0) : match.start()]
     if _LABEL.search(left) or (left.endswith(" than ") and any(each.kind == "label" for each in before)):
         return True
     named = _NAMED.search(left)
@@ -255,19 +255,19 @@ def _is_label(text: str, found: re.Match[str], before: Sequence[Quantity]) -> bo
 
 def _english_times(text: str) -> Iterator[Quantity]:
     """The times of a text in a language with a clock of 12 hours."""
-    for found in _ENGLISH_TIME.finditer(text):
-        half = (found["half"] or "").lower()
-        hour, minute = _first(found, "hour", "hour2"), _first(found, "minute", "minute2")
+    for match in _ENGLISH_TIME.finditer(text):
+        half = (match["half"] or "").lower()
+        hour, minute = _first(match, "hour", "hour2"), _first(match, "minute", "minute2")
         if minute > 59 or hour > (12 if half else 23) or (half and not hour):
             continue
-        start = _RANGE_START.search(text, max(found.start() - 20, 0), found.start()) if half else None
+        start = _RANGE_START.search(text, max(match.start() - 20, 0), match.start()) if half else None
         if start is not None and 1 <= int(start["hour"]) <= 12 and int(start["minute"] or 0) <= 59:
             begin = 60 * (int(start["hour"]) % 12) + int(start["minute"] or 0)
             later = begin <= 60 * (hour % 12) + minute
             other = half if later else "ap"[half == "a"]
             end = start.end("minute") if start["minute"] else start.end("hour")
             yield _time_at(text, start.start(), end, begin, other)
-        yield _time_at(text, *found.span(), 60 * (hour % 12 if half else hour) + minute, half)
+        yield _time_at(text, *match.span(), 60 * (hour % 12 if half else hour) + minute, half)
 
 
 def _dotted_times(text: str) -> Iterator[Quantity]:
@@ -277,16 +277,16 @@ def _dotted_times(text: str) -> Iterator[Quantity]:
     """
     if AMOUNT_WORDS.search(text):
         return
-    for found in _LIST.finditer(text):
-        times = list(_DOTTED.finditer(text, *found.span("times")))
-        if found["before"].lower() == "at" or (times and times[0].start() > found.start("times")):
+    for match in _LIST.finditer(text):
+        times = list(_DOTTED.finditer(text, *match.span("times")))
+        if match["before"].lower() == "at" or (times and times[0].start() > match.start("times")):
             for time in times:
                 yield _time_at(text, *time.span(), 60 * int(time["hour"]) + int(time["minute"]), "")
 
 
-def _first(found: re.Match[str], *groups: str) -> int:
+def _first(match: re.Match[str], *groups: str) -> int:
     """The number in the first of the groups that is there; 0 if none is."""
-    return int(next(filter(None, map(found.group, groups)), 0))
+    return int(next(filter(None, map(match.group, groups)), 0))
 
 
 def _time_at(text: str, start: int, end: int, minutes: int, half: str) -> Quantity:
@@ -297,18 +297,18 @@ def _time_at(text: str, start: int, end: int, minutes: int, half: str) -> Quanti
 
 def _other_times(text: str) -> Iterator[Quantity]:
     """The times of a text in a language with a clock of 24 hours."""
-    for found in _OTHER_TIME.finditer(text):
-        half = (found["half"] or found["half2"] or "").lower()
-        hour, minute = _first(found, "hour", "hour2"), _first(found, "minute")
-        is_sure = found["separator"] != "." or found["mark"] or half or _AT_TIME.search(text, max(found.start() - 6, 0), found.start())
-        if minute > 59 or hour > 24 or not (is_sure or _CHAIN_OF_TIMES.match(text, found.end())):
+    for match in _OTHER_TIME.finditer(text):
+        half = (match["half"] or match["half2"] or "").lower()
+        hour, minute = _first(match, "hour", "hour2"), _first(match, "minute")
+        is_sure = match["separator"] != "." or match["mark"] or half or _AT_TIME.search(text, max(match.start() - 6, 0), match.start())
+        if minute > 59 or hour > 24 or not (is_sure or _CHAIN_OF_TIMES.match(text, match.end())):
             continue
-        if SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start()):  # a price, after which a model may write "Uhr" too
+        if SIGN_BEFORE.search(text, max(match.start() - 2, 0), match.start()):  # a price, after which a model may write "Uhr" too
             continue
         minutes = 60 * (hour % 12 if half else hour % 24) + minute + HALF_DAY * (half == "p")
-        if not half and hour < 12 and _AFTERNOON_WORD.match(text, found.end()):
+        if not half and hour < 12 and _AFTERNOON_WORD.match(text, match.end()):
             minutes += HALF_DAY
-        yield Quantity(found.start(), found.end(), found.group(), "time", minutes=minutes)
+        yield Quantity(match.start(), match.end(), match.group(), "time", minutes=minutes)
 
 
 def written_time(minutes: int, own: Convention, language: str) -> str:
@@ -327,7 +327,7 @@ def with_written(text: str, parts: Collection[str], source: str, target: str) ->
     Quantities of languages that are not known here stay as they are, and so do numbers of other kinds, such as dates.
     """
     pattern = "|".join(map(re.escape, sorted(parts, key=len, reverse=True)))
-    return written_in(text, [found.span() for found in re.finditer(rf"(?<!\w)(?:{pattern})(?!\w)", text)], (source, target))
+    return written_in(text, [match.span() for match in re.finditer(rf"(?<!\w)(?:{pattern})(?!\w)", text)], (source, target))
 
 
 def written_in(text: str, spans: Sequence[Span], languages: Languages) -> tuple[str, list[Span]]:

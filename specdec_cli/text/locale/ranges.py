@@ -87,13 +87,13 @@ def with_ranges(source: str, output: str, languages: Languages) -> str:
     for each in find_ranges(source, languages[0]) if _knows(languages) else ():
         first, last = (_amount(quantity, languages[1]) for quantity in (each.first, each.last))
         sign = rf"\s?{re.escape(each.sign)}?\s?"
-        found = re.search(rf"(?<![\d.,]){sign}{first}{sign}{_ANY_DASH}{sign}{last}(?!\d)(?:\s?{re.escape(each.sign)})?", output)
-        if found is not None and each.dash and each.sign in found.group():
-            space, end, shown = " " * (found.group()[0].isspace()), found.end(), written_range(each, languages[1])
+        match = re.search(rf"(?<![\d.,]){sign}{first}{sign}{_ANY_DASH}{sign}{last}(?!\d)(?:\s?{re.escape(each.sign)})?", output)
+        if match is not None and each.dash and each.sign in match.group():
+            space, end, shown = " " * (match.group()[0].isspace()), match.end(), written_range(each, languages[1])
             scale = MULTIPLIER.match(output, end) if each.is_scaled else None
             if scale is not None:
                 end, shown = scale.end(), written_range(each, languages[1], scale.group())
-            output = f"{output[: found.start()]}{space}{shown}{output[end:]}"
+            output = f"{output[: match.start()]}{space}{shown}{output[end:]}"
     return output
 
 

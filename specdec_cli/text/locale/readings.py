@@ -92,12 +92,12 @@ def read_text(text: str, languages: Languages) -> ReadText | None:
 
 def _units(text: str, code: str) -> Iterator[StandIn]:
     for unit, other in _UNITS[code]:
-        for found in re.finditer(rf"{_AMOUNT}\s?(?:{unit})(?: of\b)?", text):
-            amount = re.sub(r"[.,]", "[.,]", re.sub(r"\s", r"\\s?", found["amount"]))
+        for match in re.finditer(rf"{_AMOUNT}\s?(?:{unit})(?: of\b)?", text):
+            amount = re.sub(r"[.,]", "[.,]", re.sub(r"\s", r"\\s?", match["amount"]))
             name, of, _ = other.partition(" of")
-            plural = ("es" if name.endswith("h") else "s") * (of != "" and found["amount"] not in _AT_MOST_ONE)
+            plural = ("es" if name.endswith("h") else "s") * (of != "" and match["amount"] not in _AT_MOST_ONE)
             written = rf"\g<amount> {name}{plural}{of}"
-            yield StandIn(*found.span(), f"{found['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
+            yield StandIn(*match.span(), f"{match['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
 
 
 def _measures(text: str) -> Iterator[StandIn]:
@@ -112,51 +112,51 @@ def _measures(text: str) -> Iterator[StandIn]:
 
 def _eras(text: str, code: str) -> Iterator[StandIn]:
     """Years of an era, read as years from 1000 on."""
-    for found in _ERAS[code].finditer(text):
-        year = found["year"] or found["year2"]
+    for match in _ERAS[code].finditer(text):
+        year = match["year"] or match["year2"]
         shown = f"{int(year) + 1000 * (int(year) < 1000)}"
-        era = ("v. Chr." if found["before"] else "n. Chr.") if code == "en" else ("BC" if found["before"] else "AD")
-        stop = "." * (found.group().endswith(".") and found.end() == len(text))
+        era = ("v. Chr." if match["before"] else "n. Chr.") if code == "en" else ("BC" if match["before"] else "AD")
+        stop = "." * (match.group().endswith(".") and match.end() == len(text))
         end = r"(?:\.$)?" * era.endswith(".")  # the stop of the abbreviation is that of the sentence, too
-        yield StandIn(*found.span(), shown + stop, rf"(?<![\d.,]){shown}(?!\d|[.,]\d){end}", f"{year} {era}")
+        yield StandIn(*match.span(), shown + stop, rf"(?<![\d.,]){shown}(?!\d|[.,]\d){end}", f"{year} {era}")
 
 
 def _lengths(text: str) -> Iterator[StandIn]:
-    for found in _LENGTH.finditer(text):
-        pattern = rf"(?<![\d.,]){found['first']}[.,]{found['last']}(?!\d)"
-        yield StandIn(*found.span(), found.group().replace(":", "."), pattern, found.group())
+    for match in _LENGTH.finditer(text):
+        pattern = rf"(?<![\d.,]){match['first']}[.,]{match['last']}(?!\d)"
+        yield StandIn(*match.span(), match.group().replace(":", "."), pattern, match.group())
 
 
 def _keys(text: str, code: str) -> Iterator[StandIn]:
-    for found in _KEYS[code].finditer(text):
-        yield StandIn(*found.span(), _TOWN, rf"\b{_TOWN}\b", _key_in_german(found) if code == "en" else _key_in_english(found))
+    for match in _KEYS[code].finditer(text):
+        yield StandIn(*match.span(), _TOWN, rf"\b{_TOWN}\b", _key_in_german(match) if code == "en" else _key_in_english(match))
 
 
-def _key_in_german(found: re.Match[str]) -> str:
-    note, flat = found["note"], found["flat"]
-    name = f"{note}is" if found["sharp"] else note + ("s" if note in "AE" else "es") * bool(flat)
+def _key_in_german(match: re.Match[str]) -> str:
+    note, flat = match["note"], match["flat"]
+    name = f"{note}is" if match["sharp"] else note + ("s" if note in "AE" else "es") * bool(flat)
     name = {"B": "H", "Bes": "B"}.get(name, name)
-    return f"{name}-Dur" if found["mode"] == "major" else f"{name.lower()}-Moll"
+    return f"{name}-Dur" if match["mode"] == "major" else f"{name.lower()}-Moll"
 
 
-def _key_in_english(found: re.Match[str]) -> str:
-    note = found["note"].upper()
-    name = {"H": "B", "B": "B-flat"}.get(note, note) + "-sharp" * bool(found["sharp"]) + "-flat" * bool(found["flat"])
-    return f"{name} {'major' if found['mode'] == 'Dur' else 'minor'}"
+def _key_in_english(match: re.Match[str]) -> str:
+    note = match["note"].upper()
+    name = {"H": "B", "B": "B-flat"}.get(note, note) + "-sharp" * bool(match["sharp"]) + "-flat" * bool(match["flat"])
+    return f"{name} {'major' if match['mode'] == 'Dur' else 'minor'}"
 
 
 def _couples(text: str, code: str) -> Iterator[StandIn]:
     names = (f"{_FIRST} and {_LAST}", f"{_FIRST} und {_LAST}")
-    for found in _COUPLES[code].finditer(text):
-        name = found["name"].replace("\\", "")
+    for match in _COUPLES[code].finditer(text):
+        name = match["name"].replace("\\", "")
         if code == "de":
-            yield StandIn(*found.span(), names[1], rf"\b{names[0]}\b", f"Mr. and Mrs. {name}")
+            yield StandIn(*match.span(), names[1], rf"\b{names[0]}\b", f"Mr. and Mrs. {name}")
         else:
-            yield StandIn(*found.span(), names[0], rf"\b{names[1]}\b", partial(_couple_in_german, name=name))
+            yield StandIn(*match.span(), names[0], rf"\b{names[1]}\b", partial(_couple_in_german, name=name))
 
 
-def _couple_in_german(found: re.Match[str], name: str) -> str:
-    return f"Herr{'' if _BEFORE_SUBJECT.search(found.string[: found.start()]) else 'n'} und Frau {name}"
+def _couple_in_german(match: re.Match[str], name: str) -> str:
+    return f"Herr{'' if _BEFORE_SUBJECT.search(match.string[: match.start()]) else 'n'} und Frau {name}"
 
 
 _DAY, _MONTH, _FULL_YEAR = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<year>(?:19|2[01])\d\d)"
@@ -242,10 +242,10 @@ def with_months_in_digits(source: str, output: str, languages: Languages) -> str
     return output
 
 
-def _year(found: re.Match[str]) -> int:
+def _year(match: re.Match[str]) -> int:
     """The year of a date; 0 if it has none."""
-    year = int(found["year"] or 0)
-    return year + (2000 if year <= _LATEST else 1900) if len(found["year"] or "") == 2 else year
+    year = int(match["year"] or 0)
+    return year + (2000 if year <= _LATEST else 1900) if len(match["year"] or "") == 2 else year
 
 
 def _found(text: str, code: str) -> Iterator[re.Match[str]]:
@@ -328,7 +328,7 @@ def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iter
     yield from (Substitute(*each, languages[1]) for each in _for_lists(text, lost, code))
     dates = [date for date in find_dates(text, code) if date in lost]
     for attempt in range(_ATTEMPTS if dates else 0):
-        shown = [_other(text, date, code, place, attempt) for place, date in enumerate(dates)]
+        shown = [_other(text, date, code, index, attempt) for index, date in enumerate(dates)]
         edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
         yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)], languages[1])
 
@@ -338,8 +338,8 @@ def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[tuple[s
     lists = [each for each in _lists(text, code) if any(date in lost for date in each.dates)]
     for attempt in range(2 if lists else 0):
         edits, replaced = list[Edit](), list[tuple[Date, Date | DateList]]()
-        for place, days in enumerate(lists):
-            day, month = _DAYS[(place + attempt) % len(_DAYS)]
+        for index, days in enumerate(lists):
+            day, month = _DAYS[(index + attempt) % len(_DAYS)]
             start, end, new = days.dates[0].start, days.dates[-1].end, _day(day, month, code, is_long=not attempt)
             edits.append(Edit(start, end, text[start:end], _as_at(text, start, new)))
             replaced.append((Date(0, 0, "", "day", day=day, month=month), days))

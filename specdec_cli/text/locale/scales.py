@@ -90,13 +90,13 @@ _THOUSANDS = re.compile(
 """Amounts of thousands with the sign of a currency: $80k, 70-90k \u20ac."""
 
 
-def _in_full(own: Convention, found: re.Match[str]) -> str:
+def _in_full(own: Convention, match: re.Match[str]) -> str:
     """An amount of thousands in digits, if it has the sign of a currency."""
-    if not (found["before"] or found["after"]):
-        return found.group()
-    last = f"{found['number']}{own.group}{found['tenth'] or 0}00"
-    first = f"{found['first']}{own.group}000{found['dash']}" if found["first"] else ""
-    return f"{found['before'] or ''}{first}{last}{found['after'] or ''}"
+    if not (match["before"] or match["after"]):
+        return match.group()
+    last = f"{match['number']}{own.group}{match['tenth'] or 0}00"
+    first = f"{match['first']}{own.group}000{match['dash']}" if match["first"] else ""
+    return f"{match['before'] or ''}{first}{last}{match['after'] or ''}"
 
 
 @cache
@@ -105,13 +105,13 @@ def _abbreviations(code: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w./-])(?i:{forms})(?![\w/])")
 
 
-def _in_words(code: str, found: re.Match[str]) -> str:
+def _in_words(code: str, match: re.Match[str]) -> str:
     """The words for an abbreviation, with a capital if it has one alone or begins a text, and with the full stop at the end of a text."""
-    short = found.group()
+    short = match.group()
     words = _words_of_abbreviations(code)[short.replace(" ", "").lower()]
-    if short[0].isupper() and (found.start() == 0 or not short[1].isupper()):
+    if short[0].isupper() and (match.start() == 0 or not short[1].isupper()):
         words = words[0].upper() + words[1:]
-    return words + "." * (short[-1] == "." and found.end() == len(found.string))
+    return words + "." * (short[-1] == "." and match.end() == len(match.string))
 
 
 @cache
@@ -173,7 +173,7 @@ def lost_letters(source: str, output: str) -> list[str]:
     lost = [each for each in _LETTERED.findall(source) if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", output) is None]
     digits = re.sub(r"\s", "", output).replace(",", ".").replace("\u00d7", "x")
     lost += [each for each in _PRODUCT.findall(source) if re.sub(r"\s", "", each).replace(",", ".").replace("\u00d7", "x") not in digits]
-    return lost + [found.group() for found in _ZONED.finditer(source) if found["zone"] not in output]
+    return lost + [match.group() for match in _ZONED.finditer(source) if match["zone"] not in output]
 
 
 @cache
@@ -207,7 +207,7 @@ def lost_currencies(source: str, output: str, languages: Languages) -> list[str]
     lost = []
     for sign in CURRENCIES if source_code != target_code and has_digits(source) else ():
         names, there = currency_names(sign, source_code), currency_names(sign, target_code)
-        amounts = [found[1] for found in _amounts_with(names).finditer(source)] if names and there else []
+        amounts = [match[1] for match in _amounts_with(names).finditer(source)] if names and there else []
         named = rf"{_NAME_START}(?:{there}|{CURRENCY_CODES[sign]})(?!\w)"
         if amounts and sign not in output and not re.search(named, output, re.IGNORECASE):
             lost += amounts

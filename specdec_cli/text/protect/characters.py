@@ -57,10 +57,10 @@ def with_fixed_spaces(source: str, output: str) -> str:
     for number, space in reversed(_SPACED_NUMBER.findall(source)):
         spaces[re.sub("[.,]", "", number)].append(space)
 
-    def written(found: re.Match[str]) -> str:
-        own = spaces[re.sub("[.,]", "", found[1])]
+    def written(match: re.Match[str]) -> str:
+        own = spaces[re.sub("[.,]", "", match[1])]
         space = own.pop() if own else ""
-        return found[1] + (space if space in FIXED_SPACES and space else found[2])
+        return match[1] + (space if space in FIXED_SPACES and space else match[2])
 
     return _SPACED_NUMBER.sub(written, output)
 
@@ -191,9 +191,9 @@ def _shortened(source: str, lacks: Callable[[str], bool]) -> Untagged:
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0
-    for found in _LEFT_OUT.finditer(source):
-        start, end = max(found.start(), position), found.end()
-        seen = found.group().lstrip()
+    for match in _LEFT_OUT.finditer(source):
+        start, end = max(match.start(), position), match.end()
+        seen = match.group().lstrip()
         if seen and not lacks(seen[0]):
             continue
         if seen and not texts and not source[:start].strip():

@@ -37,9 +37,9 @@ class StandIn(NamedTuple):
     pattern: str
     written: str | Callable[[re.Match[str]], str]
 
-    def edit(self, found: re.Match[str]) -> Edit:
+    def edit(self, match: re.Match[str]) -> Edit:
         """The change of an output in which the pattern was found."""
-        return Edit(*found.span(), found.group(), found.expand(self.written) if isinstance(self.written, str) else self.written(found))
+        return Edit(*match.span(), match.group(), match.expand(self.written) if isinstance(self.written, str) else self.written(match))
 
 
 class ReadText(NamedTuple):
@@ -80,7 +80,7 @@ def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | N
     """Return `text` with the name of each of the `spans` in the place of an equal one, and the other names in the place of its other
     protected spans, in order. None if it has more or fewer spans than there are names.
     """
-    equal = (found.span() for span in set(spans) for found in re.finditer(re.escape(span), text))
+    equal = (match.span() for span in set(spans) for match in re.finditer(re.escape(span), text))
     places = united([*protected_spans(text), *equal])
     if len(places) != len(names):
         return None

@@ -163,8 +163,8 @@ def code_of_file(lines: Sequence[str], name: str) -> list[bool] | None:
     found, number = [False] * len(lines), 0
     for kind, value in lexer(stripnl=False, ensurenl=False).get_tokens(text):
         is_comment = kind in Comment and kind not in Comment.Preproc and kind not in Comment.Hashbang
-        for place, part in enumerate(value.split("\n")):
-            number += place > 0
+        for index, part in enumerate(value.split("\n")):
+            number += index > 0
             if not (is_comment or kind in String.Doc) and part.strip() and number < len(found):
                 found[number] = True
     return found

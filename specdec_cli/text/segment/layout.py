@@ -36,8 +36,8 @@ class FormReader:
     def syntax(self, part: str) -> Iterator[tuple[int, int]]:
         """Yield begin and end of each piece of `part` that is syntax around the texts of forms."""
         position = 0
-        while found := _BRACE.search(part, position):
-            start, position = found.span()
+        while match := _BRACE.search(part, position):
+            start, position = match.span()
             head = _MESSAGE.match(part, start)
             if choice := _choice(part, start):
                 yield from choice
@@ -46,9 +46,9 @@ class FormReader:
             if head:
                 self._depth += 1
                 position = self._form(part, head.end())
-            elif found.group()[0] == "'":
+            elif match.group()[0] == "'":
                 continue
-            elif found.group() == "{":
+            elif match.group() == "{":
                 value = _VALUE_IN_BRACES.match(part, start)
                 position = value.end() if value else position
                 continue
@@ -347,7 +347,7 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         if passthrough.are_told_apart(segments.texts):
             return Segments((), (line,))
         is_whole = segments.texts == (marked.body,)
-        copied = {place: [text] for place, text in enumerate(segments.texts) if not is_whole and passthrough.matches(text)}
+        copied = {index: [text] for index, text in enumerate(segments.texts) if not is_whole and passthrough.matches(text)}
         parts = [with_parts(segments, copied) if copied else segments]
     return concatenate([marked.head, *parts, marked.tail])
 
@@ -393,9 +393,9 @@ def concatenate(parts: Iterable[str | Segments]) -> Segments:
 def with_parts(segments: Segments, parts: Mapping[int, Iterable[str | Segments]]) -> Segments:
     """`segments` with several parts in the place of some of its texts, by their indices."""
     found: list[str | Segments] = [segments.gaps[0]]
-    for place, (text, gap) in enumerate(zip(segments.texts, segments.gaps[1:], strict=True)):
-        continued = frozenset({0} if place in segments.continued else ())
-        found += [*parts[place], gap] if place in parts else [Segments((text,), ("", gap), continued)]
+    for index, (text, gap) in enumerate(zip(segments.texts, segments.gaps[1:], strict=True)):
+        continued = frozenset({0} if index in segments.continued else ())
+        found += [*parts[index], gap] if index in parts else [Segments((text,), ("", gap), continued)]
     return concatenate(found)
 
 
@@ -419,7 +419,7 @@ def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, b
 
 
 def _gaps(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
-    return gaps_outside_spans(text, (found.span() for found in separator.finditer(text)))
+    return gaps_outside_spans(text, (match.span() for match in separator.finditer(text)))
 
 
 def _values(row: str) -> Iterator[tuple[str, bool]]:

@@ -144,7 +144,7 @@ def _segments(line: str, find_gaps: Callable[[str], Iterable[Gap]]) -> Segments:
 
 
 def _clause_gaps(text: str) -> list[Gap]:
-    return gaps_outside_spans(text, (found.span() for found in _CLAUSE_GAP.finditer(text)))
+    return gaps_outside_spans(text, (match.span() for match in _CLAUSE_GAP.finditer(text)))
 
 
 def _word_gaps(text: str) -> list[Gap]:
@@ -152,7 +152,7 @@ def _word_gaps(text: str) -> list[Gap]:
 
 
 def _all_word_gaps(text: str) -> list[Gap]:
-    return [found.span() for found in _WORD_GAP.finditer(text)]
+    return [match.span() for match in _WORD_GAP.finditer(text)]
 
 
 def _sentence_gaps(text: str) -> Iterator[Gap]:
@@ -163,9 +163,9 @@ def _sentence_gaps(text: str) -> Iterator[Gap]:
         for end in _FULL_WIDTH_END.finditer(text, word.start(), word.end()):
             if end.end() < word.end():
                 yield end.end(), end.end()
-        for found in _LINE_BREAK.finditer(text, word.start(), word.end()):
-            if _ends_sentence(text[word.start() : found.start(1)], text[found.end() : word.end()]):
-                yield found.span(1)
+        for match in _LINE_BREAK.finditer(text, word.start(), word.end()):
+            if _ends_sentence(text[word.start() : match.start(1)], text[match.end() : word.end()]):
+                yield match.span(1)
         if index + 1 < len(words) and _ends_sentence(word.group(), words[index + 1].group()):
             yield word.end(), words[index + 1].start()
 

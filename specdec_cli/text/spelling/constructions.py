@@ -52,10 +52,10 @@ class Construction:
         """The pattern, compiled when a text has one of the words."""
         return re.compile(self.expression)
 
-    def written(self, found: re.Match[str]) -> str:
+    def written(self, match: re.Match[str]) -> str:
         """What is written in the place of the group `old`."""
-        text = _GROUP.sub(lambda group: self._word(found[group[1]], group[2]), self.write)
-        return text[:1].upper() + text[1:] if self.cased and found["old"][:1].isupper() else text
+        text = _GROUP.sub(lambda group: self._word(match[group[1]], group[2]), self.write)
+        return text[:1].upper() + text[1:] if self.cased and match["old"][:1].isupper() else text
 
     def _word(self, text: str, table: str | None) -> str:
         return text if table is None else self.maps[table].get(text.lower(), text)
@@ -99,14 +99,14 @@ def named_edits(text: str) -> Iterator[tuple[str, Edit]]:
     """Yield the name of a rule with each edit that it makes in `text`."""
     lowered = text.lower()
     for rule in constructions():
-        for found in rule.pattern.finditer(text) if any(word in lowered for word in rule.words) else ():
-            yield rule.name, Edit(*found.span("old"), found["old"], rule.written(found), score=rule.score)
-    for found in _REPEATED.finditer(text):
-        word, *others = found.group().split()
+        for match in rule.pattern.finditer(text) if any(word in lowered for word in rule.words) else ():
+            yield rule.name, Edit(*match.span("old"), match["old"], rule.written(match), score=rule.score)
+    for match in _REPEATED.finditer(text):
+        word, *others = match.group().split()
         word = word if word == "I" else word.lower()
         if others == [word] * len(others) and word in (_TWICE if len(others) == 1 else _THRICE):
             length = len(word) + 1  # one edit a word: an edit that removes two loses content
-            for start in range(found.start("more"), found.end(), length):
+            for start in range(match.start("more"), match.end(), length):
                 yield REPEATED, Edit(start, start + length, text[start : start + length], "", score=SCORE)
 
 
@@ -210,5 +210,5 @@ def _word_before(mark: re.Match[str]) -> str:
     return text[start : mark.start()]
 
 
-def _edit(found: re.Match[str], text: str) -> Edit:
-    return Edit(found.start(), found.end(), found[0], text, score=SCORE, types=(TYPE,))
+def _edit(match: re.Match[str], text: str) -> Edit:
+    return Edit(match.start(), match.end(), match[0], text, score=SCORE, types=(TYPE,))

@@ -68,7 +68,7 @@ def changes_abbreviation(text: str, edit: Edit) -> bool:
 
 def _differ_by_letter(first: str, second: str) -> bool:
     shorter, longer = sorted((first, second), key=len)
-    return len(longer) == len(shorter) + 1 and any(longer[:place] + longer[place + 1 :] == shorter for place in range(len(longer)))
+    return len(longer) == len(shorter) + 1 and any(longer[:index] + longer[index + 1 :] == shorter for index in range(len(longer)))
 
 
 def changes_name(edit: Edit) -> bool:
@@ -77,7 +77,7 @@ def changes_name(edit: Edit) -> bool:
     """
     if _adds_capital(edit):
         return edit.source in technical_names()
-    new, words = edit.text.lower(), [found.group().lower() for found in WORD.finditer(edit.text)]
+    new, words = edit.text.lower(), [match.group().lower() for match in WORD.finditer(edit.text)]
     return any(
         word not in new
         and (
@@ -86,7 +86,7 @@ def changes_name(edit: Edit) -> bool:
             or WITHOUT_VOWELS.fullmatch(word) is not None
             or (PREFIXED.match(word) is not None and word[1:] in words)
         )
-        for word in (found.group().lower() for found in WORD.finditer(edit.source))
+        for word in (match.group().lower() for match in WORD.finditer(edit.source))
     )
 
 
@@ -121,7 +121,7 @@ def _misreads_chat(edit: Edit) -> bool:
 
 def _chat(text: str) -> set[str]:
     """The abbreviations of chats in a text, in small letters; those of one letter must be written so: R is a language."""
-    words = (found.group() for found in WORD.finditer(text))
+    words = (match.group() for match in WORD.finditer(text))
     return {word.lower() for word in words if len(word) > 1 or word.islower()} & chat_words().keys()
 
 
@@ -141,20 +141,20 @@ def changes_shortened(text: str, edit: Edit, ngrams: NgramModel | None) -> bool:
         return True
     changed = apply_edits(text, [edit])
     longer = len(changed) - len(text)
-    for found in _STOPPED.finditer(text, 0):
-        start, end = found.start(), found.end("word") + 1
-        if start < edit.end and edit.start < end and _is_shortened(found, ngrams):
+    for match in _STOPPED.finditer(text, 0):
+        start, end = match.start(), match.end("word") + 1
+        if start < edit.end and edit.start < end and _is_shortened(match, ngrams):
             new = changed[min(start, edit.start) : max(end, edit.end) + longer]
             if text[start:end].lower() not in new.lower():
                 return True
     return False
 
 
-def _is_shortened(found: re.Match[str], ngrams: NgramModel | None) -> bool:
-    word, following = found["word"], found["next"] or ""
+def _is_shortened(match: re.Match[str], ngrams: NgramModel | None) -> bool:
+    word, following = match["word"], match["next"] or ""
     if is_abbreviation(f"{word}.", following):
         return True
-    if len(word) > _LONGEST_SHORTENED or not (found["pause"] or following[:1].islower() or following[:1].isdigit()):
+    if len(word) > _LONGEST_SHORTENED or not (match["pause"] or following[:1].islower() or following[:1].isdigit()):
         return False
     return word.lower() in _SHORTENED or (ngrams is not None and ngrams.count(word.lower()) < _SHORTENED_COUNT)
 

@@ -53,8 +53,8 @@ def count_ngrams(sentences: Iterable[str]) -> NgramModel:
 def _hashes(words: Hashes, size: int) -> Hashes:
     """The hash of each n-gram of `size` words."""
     keys = np.zeros(len(words) - size + 1, np.uint64)
-    for place in range(size):
-        keys = keys * np.uint64(FACTOR) + words[place : place + len(keys)]  # modulo 2 to the power 64
+    for index in range(size):
+        keys = keys * np.uint64(FACTOR) + words[index : index + len(keys)]  # modulo 2 to the power 64
     return keys
 
 

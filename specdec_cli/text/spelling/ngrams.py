@@ -85,8 +85,8 @@ class NgramModel:
         """
         old, new = _hashes_around(sentence, change)
         shortest = min(len(old), len(new))
-        same = next((place for place in range(shortest) if old[place] != new[place]), shortest)
-        rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
+        same = next((index for index in range(shortest) if old[index] != new[index]), shortest)
+        rest = next((index for index in range(shortest - same) if old[-1 - index] != new[-1 - index]), shortest - same)
         context = ORDER - 1
         before, after = (self._log_probability(words[max(same - context, 0) : len(words) - rest + context]) for words in (old, new))
         return after - before

@@ -89,7 +89,7 @@ class Skeletons:
 
 
 def _near(own: str) -> set[str]:
-    parts = [(own[:place], own[place:]) for place in range(1, len(own) + 1)]
+    parts = [(own[:index], own[index:]) for index in range(1, len(own) + 1)]
     found = {before + after[1] + after[0] + after[2:] for before, after in parts if len(after) > 1}
     found |= {before + after[1:] for before, after in parts if after}
     found |= {before + letter + after for before, after in parts for letter in _CONSONANTS}
@@ -350,8 +350,8 @@ class Speller:
         if PREFIXED.match(word):
             known.discard(word[1:])
         found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
-        for place in range(1, len(word)):
-            parts = word[:place], word[place:]
+        for index in range(1, len(word)):
+            parts = word[:index], word[index:]
             if self._lexicon.words.issuperset(parts) and self._ngrams.count(*parts) >= _LEAST:
                 found[" ".join(parts)] = cost
         if not found and len(word) >= _SHORTEST_TWICE:
@@ -390,7 +390,7 @@ def _may_be_misspelt(word: re.Match[str]) -> bool:
 
 def _variants(word: str) -> list[str]:
     """The texts that differ from `word` by one letter or by the order of two, some of them more than once."""
-    parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    parts = [(word[:index], word[index:]) for index in range(len(word) + 1)]
     longer = [before + letter + after for before, after in parts for letter in _ALPHABET]
     changed = [before + letter + after[1:] for before, after in parts[:-1] for letter in _ALPHABET]
     exchanged = [before + after[1] + after[0] + after[2:] for before, after in parts[:-2]]
@@ -400,8 +400,8 @@ def _variants(word: str) -> list[str]:
 def _usual_variants(word: str) -> set[str]:
     """Those of the variants of `word` that are most frequently meant (see `_is_usual`), which are made without the others."""
     found = set[str]()
-    for place, letter in enumerate(word):
-        before, after = word[:place], word[place + 1 :]
+    for index, letter in enumerate(word):
+        before, after = word[:index], word[index + 1 :]
         if letter in _ALPHABET:
             found.add(before + letter + letter + after)
         if before.endswith(letter):

@@ -22,7 +22,7 @@ def find_words(text: str) -> list[Run]:
     """Return the offsets (start, end) of the words of `text`, in order; a protected span, such as a URL, is one word."""
     spans = protected_spans(text)
     edges = [(0, 0), *spans, (len(text), len(text))]
-    between = [found.span() for one, other in pairwise(edges) for found in _WORD.finditer(text, one[1], other[0])]
+    between = [match.span() for one, other in pairwise(edges) for match in _WORD.finditer(text, one[1], other[0])]
     return sorted([*between, *spans])
 
 

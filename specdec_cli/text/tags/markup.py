@@ -55,18 +55,18 @@ def without_voids(source: str) -> Untagged:
 
 
 def _item_runs(source: str) -> Iterator[_Run]:
-    code = [found.span() for found in re.finditer(CODE, source)] if "`" in source else []
+    code = [match.span() for match in re.finditer(CODE, source)] if "`" in source else []
     run: _Run | None = None
-    for found in _ITEM.finditer(source):
-        place = bisect_left(code, (found.start(),)) - 1  # the last code that begins before it
-        if place >= 0 and found.start() < code[place][1]:
+    for match in _ITEM.finditer(source):
+        place = bisect_left(code, (match.start(),)) - 1  # the last code that begins before it
+        if place >= 0 and match.start() < code[place][1]:
             continue
-        breaks = found["breaks"] is not None
-        if run is not None and not source[run.end : found.start()].strip():
-            run = _Run(run.start, found.end(), run.breaks or breaks)
+        breaks = match["breaks"] is not None
+        if run is not None and not source[run.end : match.start()].strip():
+            run = _Run(run.start, match.end(), run.breaks or breaks)
         else:
             yield from (each for each in (run,) if each)
-            run = _Run(*found.span(), breaks)
+            run = _Run(*match.span(), breaks)
     yield from (each for each in (run,) if each)
 
 
@@ -179,11 +179,11 @@ def _emphasis(source: str) -> Iterator[_Mark]:
     """Yield the marks around emphasised words outside code."""
     if not _EMPHASIS.search(source):
         return
-    code = [found.span() for found in re.finditer(CODE, source)] if "`" in source else []
-    for found in _EMPHASIS.finditer(source):
-        place = bisect_left(code, (found.end(),)) - 1  # the last code that begins before its end
-        if place < 0 or code[place][1] <= found.start():
-            (start, end), mark = found.span(), found["mark"] or found["quotes"]
+    code = [match.span() for match in re.finditer(CODE, source)] if "`" in source else []
+    for match in _EMPHASIS.finditer(source):
+        place = bisect_left(code, (match.end(),)) - 1  # the last code that begins before its end
+        if place < 0 or code[place][1] <= match.start():
+            (start, end), mark = match.span(), match["mark"] or match["quotes"]
             yield from (_Mark(start, start + len(mark), mark, closes=False), _Mark(end - len(mark), end, mark, closes=True))
 
 
@@ -348,8 +348,8 @@ def _pairs(plain: Untagged) -> list[Pair] | None:
 
 
 def _name(plain: Untagged, tag: Tag) -> str:
-    found = _NAME.match(plain.source, tag.start)
-    return "" if found is None else f"{found[1]}{found[2]}".lower() if found[1] else found.group()
+    match = _NAME.match(plain.source, tag.start)
+    return "" if match is None else f"{match[1]}{match[2]}".lower() if match[1] else match.group()
 
 
 def _begin(pair: Pair) -> int:
