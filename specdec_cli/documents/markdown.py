@@ -260,7 +260,7 @@ class _Opened(NamedTuple):
     """Markup that begins a pair if its other end follows: the start of a link, an HTML tag, or a run of delimiters such as `**`.
 
     - `name`: "[", "<" and the name of the tag, or the delimiter.
-    - `found`: the match of the markup.
+    - `match`: the match of the markup.
     - `start`, `end`: the delimiters of a run that belong to no pair yet.
     - `closes`: the run could also end a pair.
     """
@@ -377,7 +377,7 @@ def _last(opened: Sequence[_Opened], fits: Callable[[_Opened], bool]) -> int | N
 
 
 def _fits(opened: _Opened, name: str, match: re.Match[str], opens: bool) -> bool:
-    """Whether the delimiters `found` can close what `opened` opens. `opens`: they could also open a pair (CommonMark, emphasis, rule 9)."""
+    """Whether the delimiters `match` can close what `opened` opens. `opens`: they could also open a pair (CommonMark, emphasis, rule 9)."""
     if opened.name != name:
         return False
     first, last = len(opened.found.group()), len(match.group())
@@ -385,7 +385,7 @@ def _fits(opened: _Opened, name: str, match: re.Match[str], opens: bool) -> bool
 
 
 def _close(name: str, match: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> bool:
-    """Take `found` as the closing mark of the last open element called `name`, and add the pair to `marks`. False if none is open."""
+    """Take `match` as the closing mark of the last open element called `name`, and add the pair to `marks`. False if none is open."""
     index = _last(opened, lambda each: each.name == name)
     if index is None:
         return False

@@ -212,25 +212,25 @@ class LineCorrector:
         taken_back = inverse_edits(spelling)
         start = 0
         marked = self._checks and (plain.is_enclosed or line.segments.has_marks)
-        for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
+        for number, (gap, decoded, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
-            found = self._edits(own, part, view.text)
+            found = self._edits(decoded, part, view.text)
             if found is not None:
-                taken_back = [edit for edit in taken_back if not start <= edit.start < start + len(own.text)]
+                taken_back = [edit for edit in taken_back if not start <= edit.start < start + len(decoded.text)]
             found = found or []
             is_continued, continues_text = number in line.segments.continued, number - 1 in line.segments.continued
             if self._keeps_ends and (keeps_marks or is_continued):
                 ends = marked or is_continued or (goes_on and number == len(line.parts) - 1)
-                left = with_own_marks(found, own.text, continues=ends, closes=closes)
+                left = with_own_marks(found, decoded.text, continues=ends, closes=closes)
                 report_rejected(found, left, END, self._rejecting(part))
                 found = left
             if self._keeps_beginnings and (marked or continues_text or (continues and number == 0)):
                 left = with_own_beginning(found)
                 report_rejected(found, left, BEGINNING, self._rejecting(part))
                 found = left
-            found = applied(self._last, found, self._context(own.text, view.text), self._rejecting(part))
+            found = applied(self._last, found, self._context(decoded.text, view.text), self._rejecting(part))
             edits += [edit._replace(start=edit.start + start, end=edit.end + start) for edit in found]
-            start += len(own.text)
+            start += len(decoded.text)
         if spelling:
             edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))
         reject = self._rejecting(line.parts[0]) if line.parts else None

@@ -238,12 +238,16 @@ def best_combinations(options: Sequence[Sequence[Scored]], limit: int) -> list[t
 
     The best combinations of the first lists are combined with the next list (Huang and Chiang 2005, "Better k-best Parsing").
     """
-    found: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
-    for own in options:
+    combinations: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
+    for ranked in options:
         # i * j - 1 others are as good as the combination of the ranks i and j or better, so that i * j is at most `limit`.
-        pairs = (((*texts, text), total + score) for rank, (texts, total) in enumerate(found, 1) for text, score in own[: limit // rank])
-        found = nlargest(limit, pairs, key=itemgetter(1))
-    return found
+        pairs = (
+            ((*texts, text), total + score)
+            for rank, (texts, total) in enumerate(combinations, 1)
+            for text, score in ranked[: limit // rank]
+        )
+        combinations = nlargest(limit, pairs, key=itemgetter(1))
+    return combinations
 
 
 @dataclass
@@ -293,11 +297,11 @@ class DecodedLine:
     @property
     def draft_use(self) -> DraftUse | None:
         """What became of the drafts that were found for the sentences of the line; None if there were none."""
-        found = [text for text in self.texts if text.draft is not None]
-        similarities = [text.draft.similarity for text in found if text.draft is not None]
-        copied = sum(text.copied for text in found)
+        drafted = [text for text in self.texts if text.draft is not None]
+        similarities = [text.draft.similarity for text in drafted if text.draft is not None]
+        copied = sum(text.copied for text in drafted)
         tokens = sum(len(part.ids) for part in self._drafted)
-        origin = next((text.draft.origin for text in found if text.draft is not None), None)
+        origin = next((text.draft.origin for text in drafted if text.draft is not None), None)
         return None if origin is None else DraftUse(origin, tuple(similarities), copied, tokens, self.accepted)
 
     @property

@@ -57,8 +57,8 @@ class EditFilter:
                 raise UsageError(f"{name}: nan is not a number")
         corrects = info.task == "correct"
         if mode is not None and mode not in info.modes:
-            known = f"it has {', '.join(info.modes)}" if info.modes else "it has none"
-            raise UsageError(f"mode {mode}: the bundle has no such mode; {known}")
+            modes_in_words = f"it has {', '.join(info.modes)}" if info.modes else "it has none"
+            raise UsageError(f"mode {mode}: the bundle has no such mode; {modes_in_words}")
         scores = info.modes.get(mode or DEFAULT_MODE, (None, None))
         least, least_beside_others = scores if minimum is None else (minimum, None)
         return cls(
@@ -159,7 +159,7 @@ def score_edits(
     for edit, other in zip(edits, others, strict=True):
         without = tokenizer.add_target_tokens(other, output.ids[-1])
         pairs = enumerate(zip(output.ids, without, strict=False))
-        decided = next((place for place, (own, unedited) in pairs if own != unedited), len(ends) - 1)
+        decided = next((place for place, (token, unedited) in pairs if token != unedited), len(ends) - 1)
         first = min(bisect_right(ends, edit.output[0]), len(ends) - 1)
         last = min(bisect_left(ends, edit.output[1]), len(ends) - 1)
         whole = sums[max(first, last) + 1] - sums[first]

@@ -127,12 +127,12 @@ def _mends_title(edit: Edit, context: Context) -> bool:
 
 def unchanged_spans(text: str, *, latin: bool = False) -> list[Span]:
     """The protected spans of a text (see `protected_spans`), emoticons with the space before them."""
-    found = []
+    unchanged = []
     for start, end in protected_spans(text, latin=latin):
         kind = kind_of(text[start:end])
         is_emoticon = kind is not None and kind.name == "emoticon"
-        found.append((start - (is_emoticon and text[:start][-1:].isspace()), end))
-    return found
+        unchanged.append((start - (is_emoticon and text[:start][-1:].isspace()), end))
+    return unchanged
 
 
 def touches(edit: Edit, start: int, end: int) -> bool:

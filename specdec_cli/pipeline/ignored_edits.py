@@ -30,8 +30,8 @@ class IgnoredEdits:
         Raises InputError for a file that cannot be read, and UsageError for a category that does not exist.
         """
         lines = (line for file in files for _, line in read_listed(file))
-        known = {" ".join(word.split()) for word in (*words, *lines)}
-        return cls(tuple(sorted(known - {""})), checked_names(categories))
+        ignored = {" ".join(word.split()) for word in (*words, *lines)}
+        return cls(tuple(sorted(ignored - {""})), checked_names(categories))
 
     def with_words(self, words: Iterable[str]) -> Self:
         """The same rule, which also rejects edits of `words`."""

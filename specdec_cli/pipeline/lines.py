@@ -289,12 +289,12 @@ class LineDecoder:
         return variants(text) if has_tags else iter([as_it_is(text)])
 
     def _variants(self, text: str) -> Iterator[Variant]:
-        own = self._passthrough or Passthrough()
-        found = variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target), without=self._without)
+        passing = self._passthrough or Passthrough()
+        tries = variants_with(self._lacks, text, latin=passing.latin, languages=(passing.source, passing.target), without=self._without)
         if self.labels is None or " > " not in text:
-            return found
-        known = self.labels.find
-        return (each.changed("", lambda output: output._replace(text=with_known_menus(output.text, text, known))) for each in found)
+            return tries
+        find_label = self.labels.find
+        return (each.changed("", lambda output: output._replace(text=with_known_menus(output.text, text, find_label))) for each in tries)
 
     def _is_lacking(self, character: str) -> bool:
         """Whether the tokenizer lacks a character. The letters of the source language count as there if they are encoded as bytes: models
@@ -308,9 +308,10 @@ class LineDecoder:
     def _with_drafts(self, drafts: Drafts, lines: Sequence[Bare | None]) -> list[list[WholeSentence]]:
         """The sentences of each line, before they are cut, with the drafts that are found for them; none for a line that is copied."""
         segments = [None if line is None else self.segments(line.text, lambda _: 0) for line in lines]
-        found = iter(drafts.finder.find([text for each in segments if each is not None for text in each.texts]))
+        drafts_of_texts = iter(drafts.finder.find([text for each in segments if each is not None for text in each.texts]))
         return [
-            [] if each is None else whole_sentences(each, found, lambda text, draft: self._copies(drafts, text, draft)) for each in segments
+            [] if each is None else whole_sentences(each, drafts_of_texts, lambda text, draft: self._copies(drafts, text, draft))
+            for each in segments
         ]
 
     def _copies(self, drafts: Drafts, text: str, found: FoundDraft) -> bool:
@@ -323,11 +324,11 @@ class LineDecoder:
         for index, text in enumerate(line.texts):
             if text.copied:
                 continue
-            known = self._label(line, index, text.text)
-            if known is None:
-                known = written_alone(text.text, self._languages)
-            if known is not None and not self._lacks_terms(text.text, known):
-                text.take_known(known)
+            target = self._label(line, index, text.text)
+            if target is None:
+                target = written_alone(text.text, self._languages)
+            if target is not None and not self._lacks_terms(text.text, target):
+                text.take_known(target)
 
     def _label(self, line: DecodedLine, place: int, text: str) -> str | None:
         """The translation of a text of a line, if it is a label that stands apart, or the greeting before other text. Beside a colon
@@ -378,10 +379,10 @@ class LineDecoder:
         """Texts in portions that are decoded one after the other: those up to the PROBE-th with a draft come first while
         it is not known how many tokens of drafts are accepted.
         """
-        places = [index for index, text in enumerate(texts) if text.draft is not None]
-        if self.drafts is None or self.drafts.gate.knows or len(places) <= PROBE:
+        drafted = [index for index, text in enumerate(texts) if text.draft is not None]
+        if self.drafts is None or self.drafts.gate.knows or len(drafted) <= PROBE:
             return [texts]
-        return [texts[: places[PROBE]], texts[places[PROBE] :]]
+        return [texts[: drafted[PROBE]], texts[drafted[PROBE] :]]
 
     def _sentences(self, texts: Sequence[DecodedText], ids: Sequence[Sequence[int]]) -> Iterator[Sentence]:
         """The sentences of the present variants of `texts`, with the drafts of those that are decoded as they are."""

@@ -47,16 +47,16 @@ class TagPlacer:
     def place(self, texts: Sequence[Tagged]) -> list[str]:
         """Return the output of each text with its tags (see `with_tags`)."""
         runs = [_runs(text) for text in texts]
-        rests = [[_without(text.source, run) for run in own] for text, own in zip(texts, runs, strict=True)]
-        asked = [(text, [text.source, *_scorable(rest)]) for text, rest in zip(texts, rests, strict=True)]
-        scores = self._scores({(source, text.output) for text, sources in asked if len(sources) > 1 for source in sources})
+        rests = [[_without(text.source, run) for run in runs_of_text] for text, runs_of_text in zip(texts, runs, strict=True)]
+        scored = [(text, [text.source, *_scorable(rest)]) for text, rest in zip(texts, rests, strict=True)]
+        scores = self._scores({(source, text.output) for text, sources in scored if len(sources) > 1 for source in sources})
         outputs = []
-        for text, own, rest in zip(texts, runs, rests, strict=True):
+        for text, runs_of_text, rest in zip(texts, runs, rests, strict=True):
             whole = scores.get((text.source, text.output))
-            ends = self._tokenizer.ends(whole.ids) if whole is not None and own else []
+            ends = self._tokenizer.ends(whole.ids) if whole is not None and runs_of_text else []
             gains = [
                 _with_terms(text, run, self._gains(text, run, whole, scores.get((each, text.output)), ends))
-                for run, each in zip(own, rest, strict=True)
+                for run, each in zip(runs_of_text, rest, strict=True)
             ]
             count = len(text.tags.spans)
             outputs.append(with_tags(text.source, text.output, text.tags, gains[:count], gains[count:]))
@@ -68,7 +68,7 @@ class TagPlacer:
             return {}
         ordered = sorted(pairs)
         targets = self._tokenizer.encode_targets([_with_plain_spaces(output) for _, output in ordered])
-        asked: list[Sentence] = []
+        sentences: list[Sentence] = []
         for number, ((source, output), target) in enumerate(zip(ordered, targets, strict=True)):
             forced = self._tokenizer.add_target_tokens(target, self._engine.eos)
             # Of the draft, one token more than the prefix is needed.
@@ -76,10 +76,10 @@ class TagPlacer:
             sentence = make_sentence(self._tokenizer, self._engine.eos, number, _with_plain_spaces(source), draft=draft, prefix=prefix)
             fits = max(len(sentence.source), prefix) <= self._engine.longest_source
             if fits and self._tokenizer.decode(target) == _with_plain_spaces(output):
-                asked.append(sentence)
-        prefixes = {sentence.number: list(sentence.draft[:-1]) for sentence in asked}
-        found = self._engine.decode(asked) if asked else iter(())
-        return {ordered[each.number]: each for each in found if each.ids == prefixes[each.number]}
+                sentences.append(sentence)
+        prefixes = {sentence.number: list(sentence.draft[:-1]) for sentence in sentences}
+        hypotheses = self._engine.decode(sentences) if sentences else iter(())
+        return {ordered[each.number]: each for each in hypotheses if each.ids == prefixes[each.number]}
 
     def _gains(self, text: Tagged, run: Run, whole: Hypothesis | None, rest: Hypothesis | None, ends: Sequence[int]) -> list[float]:
         """For each word of the output, whose tokens have these `ends`, how much less likely it is without the words of a run."""
@@ -110,13 +110,13 @@ def _runs(text: Tagged) -> list[Run]:
 
 def _with_terms(text: Tagged, run: Run, gains: list[float]) -> list[float]:
     """`gains` with _LARGEST for the targets of terms that are in a run, and 0 for those of others."""
-    words, found = find_words(text.output), list(gains)
+    words, changed = find_words(text.output), list(gains)
     for start, end, target in text.terms:
         if text.output.count(target) == 1:
             place = text.output.index(target)
             first, last = touched(words, place, place + len(target))
-            found[first:last] = [_LARGEST * (start < run[1] and run[0] < end)] * (last - first)
-    return found
+            changed[first:last] = [_LARGEST * (start < run[1] and run[0] < end)] * (last - first)
+    return changed
 
 
 def _without(source: str, run: Run) -> str:

@@ -109,11 +109,11 @@ def is_spoilt(source: str, usual: str, output: str, matches: Sequence[Match]) ->
         return True
     if set(output_warnings(source, output)) - set(output_warnings(source, usual)):
         return True
-    asked = Counter(match.term.target for match in matches)
-    phrases = Phrases(asked)
+    wanted = Counter(match.term.target for match in matches)
+    phrases = Phrases(wanted)
     there = phrases.find(output)
     had, has = (Counter(found[0] for found in each) for each in (phrases.find(usual), there))
-    if any(has[target] > max(asked[target], had[target]) or (target[-1] == "." and f"{target}." in output) for target in asked):
+    if any(has[target] > max(wanted[target], had[target]) or (target[-1] == "." and f"{target}." in output) for target in wanted):
         return True
     rest = _outside(output, [found[1:3] for found in there])
     if is_all_terms(source, matches) and any(map(str.isalnum, rest)):
@@ -136,8 +136,8 @@ def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def articles_of(output: str, terms: Sequence[Term]) -> list[Article]:
     """The articles in the German `output` of those targets of `terms` that are single nouns, if the term is no plural, as it seems."""
     nouns = (term.target for term in terms if not _PLURAL.search(term.source))
-    found = (article_of(output, start, end) for _, start, end, _ in Phrases(nouns).find(output) if " " not in output[start:end])
-    return [article for article in found if article is not None]
+    articles = (article_of(output, start, end) for _, start, end, _ in Phrases(nouns).find(output) if " " not in output[start:end])
+    return [article for article in articles if article is not None]
 
 
 def with_articles(output: str, terms: Sequence[Term], number: int) -> list[str]:

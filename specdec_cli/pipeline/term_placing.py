@@ -103,8 +103,8 @@ def between_terms(source: str, matches: Sequence[Match]) -> Variant:
     """Split `source` at its glossary terms: the texts between them are decoded, and each term is replaced by its translation."""
     replaced, spans = _replaced(source, matches, _fitting(matches))
     kept = [span for span in protected_spans(replaced) if not any(span[0] < end and start < span[1] for start, end in spans)]
-    places = sorted([*spans, *kept])
-    return split_at_spans(replaced, places, tuple(replaced[start:end] for start, end in places))
+    excluded = sorted([*spans, *kept])
+    return split_at_spans(replaced, excluded, tuple(replaced[start:end] for start, end in excluded))
 
 
 _KEPT = 3
@@ -229,9 +229,9 @@ class TermPlacer:
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
         for index, (part, source) in enumerate(zip(text.parts, text.variant.segments.texts, strict=True)):
             matches = self.glossary.find(source)
-            found = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
-            if not all(found):
-                yield _Sentence(text, index, matches, part.rounds, [_Output(part, sum(found))])
+            present = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
+            if not all(present):
+                yield _Sentence(text, index, matches, part.rounds, [_Output(part, sum(present))])
 
     def _best_of(self, sentence: _Sentence, most_worse: float = MOST_WORSE) -> _Output | None:
         """The most likely of the complete outputs that are at most so much worse than the usual translation; None if there is none."""
@@ -246,9 +246,9 @@ class TermPlacer:
         """`best`, or the output that differs from it in articles alone: the most likely ones there that fit the genders of the targets."""
         for number in range(len(sentence.matches) if self._german else 0):
             texts = with_articles(self._tokenizer.decode(best.hypothesis.ids), sentence.terms, number)
-            known = len(sentence.found)
+            earlier = len(sentence.found)
             self._force([(sentence, ids, len(ids) + 1) for ids in self._tokenizer.encode_targets(texts)], continues=False)
-            fitting = [each for each in sentence.found[known:] if each.complete]
+            fitting = [each for each in sentence.found[earlier:] if each.complete]
             best = max(fitting, key=lambda each: article_score(each.hypothesis, sentence.terms, number, self._tokenizer), default=best)
         return best
 
@@ -274,9 +274,9 @@ class TermPlacer:
     def _in_parts(self, sentence: _Sentence) -> _Output | None:
         """Translate the texts between the terms of a sentence one by one."""
         variant = between_terms(sentence.source, sentence.matches)
-        asked = [make_sentence(self._tokenizer, self._engine.eos, number, text) for number, text in enumerate(variant.segments.texts)]
-        outputs = [""] * len(asked)
-        for hypothesis in self._engine.decode(asked):
+        sentences = [make_sentence(self._tokenizer, self._engine.eos, number, text) for number, text in enumerate(variant.segments.texts)]
+        outputs = [""] * len(sentences)
+        for hypothesis in self._engine.decode(sentences):
             outputs[hypothesis.number] = self._tokenizer.decode(hypothesis.ids)
             sentence.rounds += hypothesis.rounds
         restored = variant.restore(outputs)
@@ -287,11 +287,11 @@ class TermPlacer:
     def _search(self, sentence: _Sentence, *, keeps_rest: bool) -> None:
         states = sentence.unfinished
         while states:
-            terms, known = min(state.terms for state in states), len(sentence.found)
+            terms, earlier = min(state.terms for state in states), len(sentence.found)
             places = (place for state in states for place in self._places(sentence, state, replaces=keeps_rest))
             forced = [(sentence, ids, len(ids) + 1 if keeps_rest else end) for ids, end in places]
             self._force(forced, continues=not keeps_rest)
-            new = sentence.found[known:]
+            new = sentence.found[earlier:]
             if any(output.complete for output in new):
                 return
             states = _best(output for output in new if terms < output.terms < len(sentence.matches))
@@ -302,8 +302,8 @@ class TermPlacer:
         """
         ids = [token for token in state.hypothesis.ids if token != self._engine.eos]
         words = [place for place in range(len(ids)) if place == 0 or self._word_starts[ids[place]]] + [len(ids)]
-        found = come_out(sentence.terms, self._tokenizer.decode(ids))
-        missing = dict.fromkeys(term for term, there in zip(sentence.terms, found, strict=True) if not there)
+        present = come_out(sentence.terms, self._tokenizer.decode(ids))
+        missing = dict.fromkeys(term for term, there in zip(sentence.terms, present, strict=True) if not there)
         for place, following in zip(words, [*words[1:], len(ids)], strict=True):
             if place < state.fixed:
                 continue

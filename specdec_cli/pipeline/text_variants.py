@@ -160,10 +160,10 @@ def _tried(setting: Setting, reads: Iterator[Read | Variant], steps: Sequence[St
 
 
 def _noted(restored: Restored, change: Change, problems: set[Problem]) -> Restored | None:
-    found = change(restored)
-    if found is not None and found.problems != restored.problems:
-        problems.update({*found.problems} - {*restored.problems})
-    return found
+    changed = change(restored)
+    if changed is not None and changed.problems != restored.problems:
+        problems.update({*changed.problems} - {*restored.problems})
+    return changed
 
 
 def _escapes(setting: Setting, text: str) -> Iterator[Read] | None:
@@ -213,11 +213,11 @@ def _ordinals(setting: Setting, text: str) -> Iterator[Read] | None:
     """Try a text whose ordinals of placeholders (#th) are replaced by those of numbers (37th), then the text itself."""
     if short_code(setting.languages[0]) != "en" or short_code(setting.languages[1]) not in _WITH_STOP:
         return None
-    found = list(_ORDINAL.finditer(text))
+    matches = list(_ORDINAL.finditer(text))
     free = [number for number in NUMBERS if number not in text]
-    if not 0 < len(found) <= len(free):
+    if not 0 < len(matches) <= len(free):
         return None
-    pairs = zip(found, free, strict=False)
+    pairs = zip(matches, free, strict=False)
     numbers = [StandIn(*each.span(), f"{number}th", rf"(?<!\d){number}\.", f"{each[1]}.") for each, number in pairs]
     return _with_stand_ins(text, read_with(text, numbers), "ordinals")
 
@@ -274,8 +274,8 @@ def _with_lost_dates(restored: Restored, source: str, languages: Languages) -> R
     output = with_ranges(source, with_dates(source, restored.text, languages), languages)
     missing = lost(restored.text, are_strict=True)
     left = lost(output, are_strict=False) if missing else []
-    found = [Problem("date or range lost" if each in left else "date or range changed", each.text) for each in missing]
-    return Restored(output, (*restored.problems, *found))
+    problems = [Problem("date or range lost" if each in left else "date or range changed", each.text) for each in missing]
+    return Restored(output, (*restored.problems, *problems))
 
 
 def _cut(rule: str, has: Callable[[str], bool], keeps: Callable[[str, str], bool], cut: Callable[[str, str], Iterator[Apart]]) -> Step:
@@ -328,8 +328,8 @@ def _quotation_marks(setting: Setting, text: str) -> Iterator[Read] | None:
 
 
 def _speech_at_last(setting: Setting, text: str, _: Collection[Problem]) -> Iterator[Variant]:
-    found = speech_apart(text, setting.languages, at_last=True) if setting.uses("speech") else ()
-    return (_decoded_apart(apart, setting, "speech") for apart in found)
+    parts = speech_apart(text, setting.languages, at_last=True) if setting.uses("speech") else ()
+    return (_decoded_apart(apart, setting, "speech") for apart in parts)
 
 
 def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
@@ -368,8 +368,8 @@ def _with_lost(restored: Restored, source: str, setting: Setting) -> Restored:
         names = shortened_names(source, output, languages[1])
         others = lost_names(source, output, languages[0]) if setting.translates else []
     kinds = {"number lost": numbers, "name shortened": names, "name lost": others}
-    found = [Problem(kind, each) for kind, parts in kinds.items() for each in parts]
-    return Restored(output, (*restored.problems, *found))
+    problems = [Problem(kind, each) for kind, parts in kinds.items() for each in parts]
+    return Restored(output, (*restored.problems, *problems))
 
 
 def _plain_characters(setting: Setting, text: str) -> Iterator[Read] | None:

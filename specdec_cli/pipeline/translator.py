@@ -124,10 +124,10 @@ class LineTranslator:
     def _warnings(self, line: DecodedLine) -> tuple[str, ...]:
         start, end = len(line.segments.gaps[0]), len(line.segments.gaps[-1])  # what is copied before and behind the texts
         source, output = (text[start : len(text) - end] for text in (line.source, line.plain_text))
-        found = output_warnings(source, output, self._languages) if self._checks else ()
+        warnings = output_warnings(source, output, self._languages) if self._checks else ()
         if any(each.is_left for each in line.texts):
-            found = (EMPTY, *found)
-        return (*found, GLOSSARY) if any(each.is_doubtful for each in line.texts) else found
+            warnings = (EMPTY, *warnings)
+        return (*warnings, GLOSSARY) if any(each.is_doubtful for each in line.texts) else warnings
 
     def _terms(self, line: DecodedLine) -> tuple[tuple[Term, bool], ...]:
         if self._lines.terms is None:

@@ -142,18 +142,18 @@ def _judged(output: str, source: str, spans: tuple[str, ...], words: tuple[str, 
     """
     if not holds(output, source, spans):
         return None
-    found = []
+    problems = []
     if len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(source)):
-        found.append(Problem("no text between tags"))
+        problems.append(Problem("no text between tags"))
     kept, there = source.casefold(), output.casefold()
-    found += [Problem("word lost", word) for word in words if there.count(word.casefold()) < kept.count(word.casefold())]
+    problems += [Problem("word lost", word) for word in words if there.count(word.casefold()) < kept.count(word.casefold())]
     if _loses_text(output, source, spans):
-        found.append(Problem("text lost"))
+        problems.append(Problem("text lost"))
     if repeats_itself(output, source):
-        found.append(Problem("repetition"))
+        problems.append(Problem("repetition"))
     if has_broken_characters(output, source):
-        found.append(Problem("broken character"))
-    return Restored(output, tuple(found))
+        problems.append(Problem("broken character"))
+    return Restored(output, tuple(problems))
 
 
 def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Variant:

@@ -194,16 +194,16 @@ _STAND_IN = "K7"
 
 def menus_apart(text: str) -> Iterator[Apart]:
     """For a text with one path of menus (Click File > Open), yield the text with a placeholder for it, and the names of the menus."""
-    found = list(_MENUS.finditer(text))
-    if len(found) != 1 or _STAND_IN in text:
+    menus = list(_MENUS.finditer(text))
+    if len(menus) != 1 or _STAND_IN in text:
         return
-    start, names = found[0].start(), found[0].group().split(" > ")
+    start, names = menus[0].start(), menus[0].group().split(" > ")
     verb, _, rest = names[0].partition(" ")
-    if start == 0 and rest[:1].isalpha() and rest != "" and text[found[0].end() :].strip(" .!"):
+    if start == 0 and rest[:1].isalpha() and rest != "" and text[menus[0].end() :].strip(" .!"):
         start, names[0] = len(verb) + 1, rest
-    frame = f"{text[:start]}{_STAND_IN}{text[found[0].end() :]}"
+    frame = f"{text[:start]}{_STAND_IN}{text[menus[0].end() :]}"
     if frame.strip(" .") == _STAND_IN:
-        yield Apart(tuple(names), lambda outputs: _path(outputs) + text[found[0].end() :])
+        yield Apart(tuple(names), lambda outputs: _path(outputs) + text[menus[0].end() :])
     else:
         yield Apart((frame, *names), _with_menus)
 

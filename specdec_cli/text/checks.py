@@ -51,14 +51,14 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
         return (EMPTY,) if source.strip() else ()
     if output == source:
         return ()
-    found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
+    warnings: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
     if languages[0] != languages[1]:
         source = with_named_months(source, languages[0])
     if any(lost(source, output, languages) for lost in (lost_numbers, lost_amounts, lost_dates, lost_ranges)):
-        found += (NUMBERS,)
+        warnings += (NUMBERS,)
     if _loses_negation(source, output, languages):
-        found += (NEGATION,)
-    return (*found, MARKS) if languages[0] != languages[1] and _loses_marks(source, output) else found
+        warnings += (NEGATION,)
+    return (*warnings, MARKS) if languages[0] != languages[1] and _loses_marks(source, output) else warnings
 
 
 def _loses_marks(source: str, output: str) -> bool:
@@ -80,8 +80,8 @@ def repeats_itself(output: str, source: str) -> bool:
     semicolon three times in a row; or a word that is a third of all words and marks, and occurs five times. The kinds are letters, each
     number of words, separators, and one word. If the source repeats letters, the output may do so up to twice as long.
     """
-    found = _repetitions(output)
-    return found > 0 and (found > _repetitions(source) or _longest_stutter(output) > _LONGER * _longest_stutter(source) > 0)
+    signs = _repetitions(output)
+    return signs > 0 and (signs > _repetitions(source) or _longest_stutter(output) > _LONGER * _longest_stutter(source) > 0)
 
 
 def _longest_stutter(text: str) -> int:
@@ -93,19 +93,19 @@ def _repetitions(text: str) -> int:
     """The number of kinds (letters, 1 to 8 words, separators, or one word) of which `text` has a repetition."""
     text = text[-_CHECKED_CHARACTERS:].lower()
     words = _WORD.findall(text)
-    found = sum(pattern.search(text) is not None for pattern in (_STUTTER, _SEPARATORS))
+    signs = sum(pattern.search(text) is not None for pattern in (_STUTTER, _SEPARATORS))
     if len(words) - len(set(words)) < 3:  # of any repetition of words, at least three stood before
-        return found
+        return signs
     most = max((count for word, count in Counter(words).items() if word.isalpha()), default=0)
-    found += most >= _OFTEN and most * _SHARE >= len(words)
+    signs += most >= _OFTEN and most * _SHARE >= len(words)
     for size in range(1, 9):
         times, run = (4 if size == 1 else 3), 0
         for index in range(size, len(words)):
             run = run + 1 if words[index] == words[index - size] else 0
             if run >= size * (times - 1) and any(map(str.isalpha, "".join(words[index - size : index]))):
-                found += 1
+                signs += 1
                 break
-    return found
+    return signs
 
 
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w|(?<=\d)-\d)"
@@ -146,19 +146,19 @@ _SHORTER = {"de": {"glas", "gras", "peperoni"}}
 
 def shortened_names(source: str, output: str, language: str) -> list[str]:
     """The words of `source` with a capital and a doubled letter that `output`, in `language`, has only with one of the letters."""
-    own = _SHORTER.get(short_code(language))
+    shorter = _SHORTER.get(short_code(language))
     names = [word for word in _LETTERS.findall(source) if word[0].isupper() and _DOUBLED.search(word.lower())]
-    if own is None or not names:
+    if shorter is None or not names:
         return []
     there = {word.lower() for word in _LETTERS.findall(output)}
-    new = there - own - {word.lower() for word in _LETTERS.findall(source)}
+    new = there - shorter - {word.lower() for word in _LETTERS.findall(source)}
     return [name for name in names if name.lower() not in there and _shorter_forms(name.lower()) & new]
 
 
 def _shorter_forms(word: str) -> set[str]:
     """A word with one letter in place of each doubled one, or of one of them; and the same with an s, as in the genitive."""
-    places = list(_DOUBLED.finditer(word))
-    forms = {_DOUBLED.sub(r"\1", word), *(word[: each.start() + 1] + word[each.end() :] for each in places)}
+    doubled = list(_DOUBLED.finditer(word))
+    forms = {_DOUBLED.sub(r"\1", word), *(word[: each.start() + 1] + word[each.end() :] for each in doubled)}
     return forms | {f"{form}s" for form in forms}
 
 

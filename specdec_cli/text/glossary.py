@@ -58,9 +58,9 @@ class Phrases:
         the longest is taken, and the first of several as long.
         """
         tokens = list(_spaced(text))
-        found = [match for index in range(len(tokens)) for match in self._at(text, tokens, index)]
+        matches = [match for index in range(len(tokens)) for match in self._at(text, tokens, index)]
         free, chosen = [True] * len(text), []
-        for match in sorted(found, key=lambda each: (each[1] - each[2], each[1])):
+        for match in sorted(matches, key=lambda each: (each[1] - each[2], each[1])):
             if all(free[match[1] : match[2]]):
                 free[match[1] : match[2]] = [False] * (match[2] - match[1])
                 chosen.append(match)
@@ -69,12 +69,12 @@ class Phrases:
     def _at(self, text: str, tokens: Sequence[tuple[int, int, str]], place: int) -> Iterator[tuple[str, int, int, bool]]:
         start, first = tokens[place][0], tokens[place][2]
         lowered = first[0].lower() + first[1:]
-        known = first in self._by_first or (lowered != first and lowered in self._by_first)
-        initial = known and begins_sentence(text, start)
+        is_listed = first in self._by_first or (lowered != first and lowered in self._by_first)
+        initial = is_listed and begins_sentence(text, start)
         for form in dict.fromkeys((first, lowered) if initial else (first,)):
-            for phrase, own in self._by_first.get(form, ()):
-                there = tokens[place : place + 1 + len(own)]
-                if [(begin > before[1], word) for before, (begin, _, word) in pairwise(there)] == own:
+            for phrase, words in self._by_first.get(form, ()):
+                there = tokens[place : place + 1 + len(words)]
+                if [(begin > before[1], word) for before, (begin, _, word) in pairwise(there)] == words:
                     yield phrase, start, there[-1][1], initial
 
 
@@ -92,20 +92,20 @@ class Glossary:
 
     def find(self, text: str) -> list[Match]:
         """The terms in a text of the source language, in order, outside of protected spans (see `protected_spans`)."""
-        found = self._sources.find(text)
-        spans = protected_spans(text) if found else []
-        free = (each for each in found if not any(each[1] < end and start < each[2] for start, end in spans))
+        matches = self._sources.find(text)
+        spans = protected_spans(text) if matches else []
+        free = (each for each in matches if not any(each[1] < end and start < each[2] for start, end in spans))
         return [Match(self._targets[source], start, end, initial) for source, start, end, initial in free]
 
 
 def come_out(terms: Sequence[Term], output: str) -> list[bool]:
     """Whether each of `terms` has an occurrence of its target in `output`; two terms never share one."""
     left = Counter(phrase for phrase, *_ in Phrases(term.target for term in terms).find(output)) if terms else Counter[str]()
-    found = []
+    present = []
     for term in terms:
-        found.append(left[term.target] > 0)
+        present.append(left[term.target] > 0)
         left[term.target] -= 1
-    return found
+    return present
 
 
 def begins_sentence(text: str, start: int) -> bool:
@@ -175,13 +175,13 @@ def with_kept(terms: Sequence[Term], kept: Iterable[str]) -> list[Term]:
     for each in kept:
         if "\t" in each or "\n" in each:
             raise UsageError(f"{each!r} is kept as it is, so it has one side, without a tab or line break")
-    known = {term.source: term for term in terms}
+    by_source = {term.source: term for term in terms}
     for word in (" ".join(each.split()) for each in kept):
         if not word:
             raise UsageError("a term that is kept is empty")
-        if known.setdefault(word, Term(word, word)).target != word:
-            raise UsageError(f"{word!r} is kept, but the glossary gives it the target {known[word].target!r}")
-    return list(known.values())
+        if by_source.setdefault(word, Term(word, word)).target != word:
+            raise UsageError(f"{word!r} is kept, but the glossary gives it the target {by_source[word].target!r}")
+    return list(by_source.values())
 
 
 def _spaced(text: str) -> Iterator[tuple[int, int, str]]:

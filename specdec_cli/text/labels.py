@@ -52,15 +52,15 @@ class Greetings:
 
     def end(self, text: str) -> int:
         """If `text` begins with a greeting and a comma, colon or exclamation mark, the length of both; otherwise 0."""
-        found, end = 0, 0
+        position, end = 0, 0
         for _ in range(_MOST_PEOPLE):
             matched = _GREETING.match(text, end)
             if matched is None or (not end and self._greeting(matched[1]) is None):
                 break
             if not end or self._of_several(text[: matched.end() - 1]) is not None:
-                found = matched.end()
+                position = matched.end()
             end = matched.end()
-        return found
+        return position
 
     def _greeting(self, text: str) -> str | None:
         """The translation of a greeting that is given without the mark at its end; the translation ends with a comma."""
@@ -76,13 +76,13 @@ class Greetings:
             return None
         words = people[0].split()
         greetings = [" ".join(words[:count]) for count in range(1, len(words))]
-        found = [self._named(f"{people[0]},")]
+        names = [self._named(f"{people[0]},")]
         for person, conjunction in zip(people[1:], conjunctions, strict=True):
             own = self._named(f"{person[:1].upper()}{person[1:]},")
-            if own is None and len(found) == len(people) - 1 and conjunction is None:
+            if own is None and len(names) == len(people) - 1 and conjunction is None:
                 return None
-            found.append(own or next(filter(None, (self._named(f"{each} {person},") for each in greetings)), None))
-        targets = [target[:-1] for target in found if target is not None]
+            names.append(own or next(filter(None, (self._named(f"{each} {person},") for each in greetings)), None))
+        targets = [target[:-1] for target in names if target is not None]
         return f"{self._joined(targets, conjunctions[-1])}," if len(targets) == len(people) else None
 
     def _joined(self, targets: Sequence[str], conjunction: str | None) -> str:
@@ -96,8 +96,8 @@ class Greetings:
 
     def _translated_conjunction(self, word: str) -> str:
         """The translation of a conjunction, if it is a label; otherwise ""."""
-        found = next((self._targets[each] for each in (word, "and", "und") if each in self._targets), "")
-        return word if word == "&" else found.lower()
+        conjunction = next((self._targets[each] for each in (word, "and", "und") if each in self._targets), "")
+        return word if word == "&" else conjunction.lower()
 
     def _named(self, text: str, *, least: int = 1) -> str | None:
         """The translation of `text`, if it is a label with a name, in which "&" may be in the place of "and". Only labels with at least
@@ -190,8 +190,8 @@ class Labels:
             return greeting
         if matched[2] == ":" and (named := self._listed(text)) is not None:
             return named
-        found = self._listed(matched[1])
-        return None if found is None else found + (matched[2] or "")
+        target = self._listed(matched[1])
+        return None if target is None else target + (matched[2] or "")
 
     def fields(self, text: str) -> list[tuple[str, str, str, str]]:
         """The fields of a form that `text` consists of, each as the gap before it, its name, the colon with a space, and its value; none if
@@ -223,8 +223,8 @@ class Labels:
 
     def find_name(self, text: str) -> str | None:
         """The translation of the name of a field, which is given without its colon."""
-        found = self.find(f"{text}:")
-        return None if found is None else found[:-1]
+        target = self.find(f"{text}:")
+        return None if target is None else target[:-1]
 
     def find_value(self, name: str, text: str) -> str | None:
         """The translation of `text`, if it is a label, as the value of the field `name`, which may have a number ("Step 2")."""
@@ -243,8 +243,8 @@ class Labels:
         return state is not None and self._listed(text) in (None, state)
 
     def _state(self, text: str) -> str | None:
-        found = self._listed(f": {text}")
-        return None if found is None else found[2:]
+        target = self._listed(f": {text}")
+        return None if target is None else target[2:]
 
     def _listed(self, text: str) -> str | None:
         """The translation of a label without a mark that is not in the list."""
@@ -257,7 +257,7 @@ class Labels:
 
 
 def _translations(path: Path, lines: Iterable[tuple[int, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    translations: dict[str, str] = {}
     letters = set[str]()
     for number, line in lines:
         fields = line.split("\t")
@@ -272,5 +272,5 @@ def _translations(path: Path, lines: Iterable[tuple[int, str]]) -> dict[str, str
         if fields[0].casefold() in letters:
             raise ModelError(f"{path}, line {number}: {fields[0]!r} stands in the file twice")
         letters.add(fields[0].casefold())
-        found[fields[0]] = fields[1]
-    return found
+        translations[fields[0]] = fields[1]
+    return translations

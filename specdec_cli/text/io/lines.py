@@ -42,17 +42,17 @@ class XzReader(io.RawIOBase):
         the file.
         """
         view = memoryview(buffer)
-        found = b""
-        while not found:
+        data = b""
+        while not data:
             if self._decoder.eof and not self._start_next_stream():
                 return 0
             if self._decoder.needs_input and not self._compressed:
                 self._compressed = self._file.read(_CHUNK)
                 if not self._compressed:
                     raise EOFError("the compressed data end too early")
-            found = self._decompress(len(view))
-        view[: len(found)] = found
-        return len(found)
+            data = self._decompress(len(view))
+        view[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
         """Close the compressed file and the stream."""
@@ -284,7 +284,7 @@ def read_some(stream: Any) -> bytes:
     """Return the bytes of an unbuffered stream that are there already, at least one; none at the end of the stream."""
     while True:
         # A raw stream's read returns what is there; a buffered one's read1 does.
-        found: bytes | None = (getattr(stream, "read1", None) or stream.read)(_CHUNK)
-        if found is not None:
-            return found
+        data: bytes | None = (getattr(stream, "read1", None) or stream.read)(_CHUNK)
+        if data is not None:
+            return data
         select.select([stream], [], [])  # Another process has made the pipe non-blocking.

@@ -75,12 +75,12 @@ class DateWords(NamedTuple):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """The words that a file of data has."""
-        found = {name.replace("-", "_"): value for name, value in values.items()}
+        fields = {name.replace("-", "_"): value for name, value in values.items()}
         compiled = ("listed", "not_before_day", "not_before_range", "not_before_month", "before_amount", "after_amount")
-        found |= {name: re.compile(found[name]) for name in compiled if name in found}
-        found |= {"before": re.compile(found["before"], re.IGNORECASE)}
-        found |= {name: found[name].split() for name in ("no_age", "month_adjectives", "month_nouns") if name in found}
-        return cls(**found | {"separators": known_pairs(found["separators"]), "before_both": dict(found.get("before_both", ()))})
+        fields |= {name: re.compile(fields[name]) for name in compiled if name in fields}
+        fields |= {"before": re.compile(fields["before"], re.IGNORECASE)}
+        fields |= {name: fields[name].split() for name in ("no_age", "month_adjectives", "month_nouns") if name in fields}
+        return cls(**fields | {"separators": known_pairs(fields["separators"]), "before_both": dict(fields.get("before_both", ()))})
 
 
 DATE_WORDS = {code: DateWords.of(known(code)["dates"]) for code in CODES if "dates" in known(code)}
@@ -154,21 +154,21 @@ def find_dates(text: str, language: str) -> tuple[Date, ...]:
     code = short_code(language)
     if code not in _names() or not _has_names(code).search(text):
         return ()
-    shown, found = hidden(text, protected_spans(text)), list[Date]()
+    shown, dates = hidden(text, protected_spans(text)), list[Date]()
     for kind, pattern in _patterns(code, text.isupper()):
         for match in pattern.finditer(shown):
             date = _date(match, kind, code)
             if kind != "day" or _is_day(match, date, DATE_WORDS[code]):
-                found.append(date)
-        shown = hidden(shown, sorted((each.start, each.end) for each in found))
-    return tuple(sorted(found, key=lambda each: each.start))
+                dates.append(date)
+        shown = hidden(shown, sorted((each.start, each.end) for each in dates))
+    return tuple(sorted(dates, key=lambda each: each.start))
 
 
 def written_date(date: Date, language: str, separator: str = "", *, is_short: bool = False) -> str:
     """A date as `language` writes it, a range with its own `separator` or this one, and with short names if it `is_short`."""
     code = short_code(language)
-    own, between = _names()[code], separator or joint(date.separator, code)
-    months, weekdays = (own.short_months, own.short_weekdays) if is_short else (own.months, own.weekdays)
+    names, between = _names()[code], separator or joint(date.separator, code)
+    months, weekdays = (names.short_months, names.short_weekdays) if is_short else (names.months, names.weekdays)
     day, month, weekday = date.first
 
     def filled(pattern: str, day: int, month: int, weekday: int = 0, year: int = 0) -> str:
@@ -180,17 +180,17 @@ def written_date(date: Date, language: str, separator: str = "", *, is_short: bo
     if date.kind == "weekdays":
         return f"{weekdays[weekday - 1]}{between}{weekdays[date.weekday - 1]}"
     if date.kind == "months":
-        last = filled(own.month, 0, date.month, year=date.year) if date.year else months[date.month - 1]
+        last = filled(names.month, 0, date.month, year=date.year) if date.year else months[date.month - 1]
         return f"{months[month - 1]}{between}{last}"
     if date.kind == "month":
-        return filled(own.month, 0, date.month, year=date.year)
-    patterns = (own.day, own.date, own.weekday, own.full)
+        return filled(names.month, 0, date.month, year=date.year)
+    patterns = (names.day, names.date, names.weekday, names.full)
     last = filled(patterns[(date.year > 0) + 2 * (date.weekday > 0)], date.day, date.month, date.weekday, date.year)
     if not date.is_range:
         return last
-    begin = filled(own.weekday if weekday else own.day, day, month, weekday)
+    begin = filled(names.weekday if weekday else names.day, day, month, weekday)
     if month == date.month and not weekday:
-        is_before = own.day.startswith("MMMM")
+        is_before = names.day.startswith("MMMM")
         begin, last = (
             (begin, last.removeprefix(f"{months[month - 1]} ")) if is_before else (begin.removesuffix(f" {months[month - 1]}"), last)
         )
@@ -228,13 +228,13 @@ def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bo
             continue
         if not (date.day or date.year or _DASH.fullmatch(date.separator) or (are_strict and date.kind == "months")):
             continue
-        found = next((each for each in there if each.value == date.value), None)
+        same = next((each for each in there if each.value == date.value), None)
         wanted = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
-        if found is not None:
-            there.remove(found)
-        is_there = found is not None or _has_word(date, output, languages[1]) or _has_digits(date, output)
+        if same is not None:
+            there.remove(same)
+        is_there = same is not None or _has_word(date, output, languages[1]) or _has_digits(date, output)
         is_there = is_there and all(_has_weekday(output, each, languages[1]) for each in wanted if each)
-        if not is_there or (are_strict and found is not None and _is_odd(date, found, source, output, languages)):
+        if not is_there or (are_strict and same is not None and _is_odd(date, same, source, output, languages)):
             lost.append(date)
     return lost
 
@@ -331,9 +331,9 @@ def with_long_weekdays(text: str, code: str) -> str:
 @cache
 def _weekday(code: str) -> re.Pattern[str]:
     """A pattern of a weekday, with the full stop of a short name, which may also end the text."""
-    own = _names()[code]
-    short = sorted(set(_forms(code, "weekdays")).difference(own.weekdays), key=len, reverse=True)
-    return re.compile(rf"(?<![\w.-])(?:(?:{'|'.join(own.weekdays)})(?![\w-])|(?:{'|'.join(short)})(?![\w-])(?:\.(?!$))?)")
+    names = _names()[code]
+    short = sorted(set(_forms(code, "weekdays")).difference(names.weekdays), key=len, reverse=True)
+    return re.compile(rf"(?<![\w.-])(?:(?:{'|'.join(names.weekdays)})(?![\w-])|(?:{'|'.join(short)})(?![\w-])(?:\.(?!$))?)")
 
 
 @cache
@@ -384,12 +384,12 @@ def _has_names(code: str) -> re.Pattern[str]:
 def _forms(code: str, of: Literal["months", "weekdays"]) -> dict[str, int]:
     """The numbers of the months or weekdays by their names: full, short and of three letters, without full stops."""
     full, short = (getattr(_names()[code], name) for name in (of, f"short_{of}"))
-    found, first = dict[str, int](), [name[:3].rstrip(".") for name in full]
+    numbers, first = dict[str, int](), [name[:3].rstrip(".") for name in full]
     for names in (full, short):
         for number, name in enumerate(names, 1):
-            found |= {name.rstrip("."): number}
-            found |= {name[:3].rstrip("."): number} if first.count(name[:3].rstrip(".")) < 2 else {}
-    return found | dict(getattr(DATE_WORDS[code], f"also_{of}"))
+            numbers |= {name.rstrip("."): number}
+            numbers |= {name[:3].rstrip("."): number} if first.count(name[:3].rstrip(".")) < 2 else {}
+    return numbers | dict(getattr(DATE_WORDS[code], f"also_{of}"))
 
 
 @cache
@@ -428,14 +428,14 @@ def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], 
         days.insert(1, f"{month_first(1)}{between}(?:{month_first(2)}|{day(3)}){year}")
         days.insert(2, f"{month_first(1)}{also}{day(3)}{no_month}{year}")
         days.append(f"{month_first(2)}{year}")
-    found: list[tuple[Kind, str]] = [("day", each) for each in days]
-    found += [
+    patterns: list[tuple[Kind, str]] = [("day", each) for each in days]
+    patterns += [
         ("decade", rf"{_NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
         ("weekdays", f"(?P<weekday1>{weekdays}){between}(?P<weekday2>{weekdays})"),
         ("months", f"{month(1)}{between}{month(2)}{year}"),
         ("month", f"{month(2)}{words.before_year}{_YEAR}"),
     ]
-    return tuple((kind, re.compile(_BEGIN + pattern, re.IGNORECASE if any_case else 0)) for kind, pattern in found)
+    return tuple((kind, re.compile(_BEGIN + pattern, re.IGNORECASE if any_case else 0)) for kind, pattern in patterns)
 
 
 def _with_stop(code: str, of: Literal["months", "weekdays"], full: Sequence[str]) -> str:
@@ -445,14 +445,14 @@ def _with_stop(code: str, of: Literal["months", "weekdays"], full: Sequence[str]
 
 def _date(match: re.Match[str], kind: Kind, code: str) -> Date:
     """The date that a pattern found."""
-    found = {name: text for name, text in match.groupdict().items() if text}
+    groups = {name: text for name, text in match.groupdict().items() if text}
 
     def number(of: Literal["months", "weekdays"], group: str) -> int:
         names = {name.lower(): number for name, number in _forms(code, of).items()}
-        return names.get(found.get(group, "").rstrip(".").lower(), 0)
+        return names.get(groups.get(group, "").rstrip(".").lower(), 0)
 
-    first = int(found.get("day1", 0)), number("months", "month1"), number("weekdays", "weekday1")
-    month, separator = number("months", "month2"), found.get("separator", "")
+    first = int(groups.get("day1", 0)), number("months", "month1"), number("weekdays", "weekday1")
+    month, separator = number("months", "month2"), groups.get("separator", "")
     if separator and kind == "day":
         month, first = month or first[1], (first[0], first[1] or month, first[2])
     end = match.end() - (match.group().endswith(".") and not match.string[match.end() :].strip())
@@ -461,9 +461,9 @@ def _date(match: re.Match[str], kind: Kind, code: str) -> Date:
         end,
         match.string[match.start() : end],
         kind,
-        day=int(found.get("day2", found.get("day3", 0))),
+        day=int(groups.get("day2", groups.get("day3", 0))),
         month=month,
-        year=int(found.get("year", 0)),
+        year=int(groups.get("year", 0)),
         weekday=number("weekdays", "weekday2"),
         first=first,
         separator=joint(separator),
@@ -565,8 +565,8 @@ def _runs(text: str, code: str) -> list[_Run]:
 @cache
 def _names_in_runs(code: str) -> dict[str, tuple[str, int]]:
     """What the names of months and weekdays say; those of other languages, which a model may copy, count if the language has none such."""
-    found = dict[str, tuple[str, int]]()
+    kinds = dict[str, tuple[str, int]]()
     for each in (*(other for other in _names() if other != code), code):
-        found |= {name: ("weekday", number) for name, number in _forms(each, "weekdays").items()}
-        found |= {name: ("month", number) for name, number in _forms(each, "months").items()}
-    return found
+        kinds |= {name: ("weekday", number) for name, number in _forms(each, "weekdays").items()}
+        kinds |= {name: ("month", number) for name, number in _forms(each, "months").items()}
+    return kinds

@@ -115,11 +115,11 @@ def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
     Words that several languages share count for each. None and 0 if there is no such word, or no single best language.
     """
     counts = Counter(_words(text))
-    found = {code: sum(counts[word] for word in counts.keys() & _WORDS.get(short_code(code), frozenset())) for code in among}
-    best = max(found, key=lambda code: found[code], default=None)
-    if best is None or list(found.values()).count(found[best]) > 1 or not found[best]:
+    counts_of = {code: sum(counts[word] for word in counts.keys() & _WORDS.get(short_code(code), frozenset())) for code in among}
+    best = max(counts_of, key=lambda code: counts_of[code], default=None)
+    if best is None or list(counts_of.values()).count(counts_of[best]) > 1 or not counts_of[best]:
         return None, 0.0
-    return best, found[best] / sum(found.values())
+    return best, counts_of[best] / sum(counts_of.values())
 
 
 def _words(text: str) -> list[str]:
@@ -192,11 +192,11 @@ def likeliest_language(text: str, among: Iterable[str]) -> tuple[str | None, flo
     `guess_language`. None and 0 if none is likelier than the others, and for a text that the library does not know.
     """
     codes = list(among)
-    found = probabilities(text)
-    if not found:
+    likely = probabilities(text)
+    if not likely:
         return guess_language(text, codes)
-    ranked = sorted(codes, key=lambda code: -found.get(short_code(code), 0.0))
-    shares = [found.get(short_code(code), 0.0) for code in ranked]
+    ranked = sorted(codes, key=lambda code: -likely.get(short_code(code), 0.0))
+    shares = [likely.get(short_code(code), 0.0) for code in ranked]
     return (ranked[0], shares[0]) if shares and shares[0] >= _LEAST_SIGN and shares[:1] != shares[1:2] else (None, 0.0)
 
 
@@ -258,16 +258,16 @@ models write "um 12,50 Uhr" for both.
 
 def _number_words() -> dict[str, str]:
     """The digits of words for numbers: up to 12 in several languages, up to 99 in English and German."""
-    found = {word: f"{value}" for code in CODES for value, words in enumerate(known(code).get("numerals", ())) for word in words.split()}
+    numerals = {word: f"{value}" for code in CODES for value, words in enumerate(known(code).get("numerals", ())) for word in words.split()}
     units, teens, tens = (zip(*(known(code)[key].split() for code in ("en", "de")), strict=True) for key in ("units", "teens", "tens"))
     for number, names in enumerate(teens, 13):
-        found |= dict.fromkeys(names, f"{number}")
+        numerals |= dict.fromkeys(names, f"{number}")
     small = list(units)
     for ten, (english, german) in enumerate(tens, 2):
-        found |= dict.fromkeys((english, german), f"{ten}0")
+        numerals |= dict.fromkeys((english, german), f"{ten}0")
         for unit, (own, german_unit) in enumerate(small, 1):
-            found |= dict.fromkeys((f"{english}-{own}", f"{german_unit}und{german}"), f"{ten}{unit}")
-    return found
+            numerals |= dict.fromkeys((f"{english}-{own}", f"{german_unit}und{german}"), f"{ten}{unit}")
+    return numerals
 
 
 NUMBER_WORDS = _number_words()

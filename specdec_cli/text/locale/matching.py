@@ -358,7 +358,7 @@ class _Matching:
         return self._with_half(match, time, ends_sentence=time.text.endswith(".") and not match["stop"])
 
     def _with_half(self, match: re.Match[str], time: Quantity, *, ends_sentence: bool = False) -> str:
-        """The clock and the half of the day that were `found` for a time of the output, in the form of the others."""
+        """The clock and the half of the day that `match` has for a time of the output, in the form of the others."""
         space, stop, is_capital = self._form
         half = f"{match['half']}{stop}m"
         has_stop = not self._output.startswith(".", time.end) if stop else ends_sentence
