@@ -109,6 +109,13 @@ def test_reluctance_keeps_drafted_tokens_that_lead_by_the_margin(drafted: tuple[
         assert accepted.ids[row, : first + 1].tolist() == own[: first + 1]
 
 
+def test_a_token_that_leads_by_the_margin_exactly_is_kept() -> None:
+    draft = Draft(torch.tensor([[4]]), torch.tensor([1]))
+    logits = torch.zeros(1, 2, WORDS)
+    logits[0, 0, 4] = 1.0
+    assert [int(accept(draft, logits, Margin(margin)).bifurcation) for margin in (1.0, 1.25)] == [1, 0]
+
+
 @settings(deadline=None)
 @given(rounds(), st.integers(1, WORDS), st.integers(1, WORDS), st.floats(0, 4), st.floats(0, 4))
 def test_more_tolerance_accepts_at_least_as_much(

@@ -3,8 +3,8 @@
 import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.pipeline.edit_filter import change_kind, score_edits
-from specdec_cli.text.edits import find_edits
+from specdec_cli.pipeline.edit_filter import EditFilter, change_kind, score_edits
+from specdec_cli.text.edits import Edit, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
@@ -95,3 +95,13 @@ def test_the_offset_of_its_kind_is_added_to_a_score(tokenizer: Subwords) -> None
     edits = find_edits(source, target)
     offsets = {"word_replaced": -0.25, "mark_removed": 1.0}
     assert [edit.score for edit in score_edits(source, edits, output, tokenizer, None, offsets)] == [-0.25]
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "keeps"),
+    [("very", "", True), ("very old", "old", True), ("very old", "", False), ("in 5", "at 5", True), ("in 5", "at 6", False)],
+)
+def test_edits_that_lose_a_digit_or_two_words_lose_content(source: str, text: str, keeps: bool) -> None:
+    edit = Edit(0, len(source), source, text)
+    assert EditFilter().keeps_content_of(edit) == keeps
+    assert EditFilter(keeps_content=False).keeps_content_of(edit)

@@ -54,6 +54,13 @@ def test_keys_of_any_characters_and_from_files_with_a_byte_order_mark(tmp_path: 
         assert server.ask("GET", "/metrics", headers={"X-API-Key": "\u00ff" * 9}).status == 403
 
 
+def test_one_valid_key_among_several_is_enough() -> None:
+    with running(keys=Keys(frozenset({"secret-key", "other-key"}))) as (server, _):
+        keys = {"X-API-Key": "wrong", "Authorization": "Bearer secret-key"}
+        assert server.ask("GET", "/metrics", headers=keys).status == 200
+        assert server.ask("GET", "/metrics", headers=keys | {"Authorization": "Bearer wrong"}).status == 403
+
+
 def test_files_of_keys(tmp_path: Path) -> None:
     path = tmp_path / "keys"
     path.write_text("# ours\n\nabcdefgh \n")

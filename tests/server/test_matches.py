@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from specdec_cli.error_types.annotation import with_types
 from specdec_cli.server.matches import match_of, read_annotations, without_last_stop, without_overlaps
 from specdec_cli.server.texts import checked_lines
-from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.edits import Edit, apply_edits, find_edits
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -37,6 +37,12 @@ def test_insertions_are_widened_over_a_word() -> None:
 @pytest.mark.parametrize(("source", "changed", "kept"), CASES.a_text_of_one_sentence_needs_no_last_stop)
 def test_a_text_of_one_sentence_needs_no_last_stop(source: str, changed: str, kept: str) -> None:
     assert apply_edits(source, without_last_stop(source, find_edits(source, changed))) == kept
+
+
+def test_edits_that_touch_are_both_reported() -> None:
+    touching, overlapping = [Edit(0, 2, "He", "She"), Edit(2, 4, " a", " b")], [Edit(0, 3, "He ", "She "), Edit(2, 4, " a", " b")]
+    assert without_overlaps("He a", touching) == touching
+    assert without_overlaps("He a", overlapping) == overlapping[:1]
 
 
 def test_matches_have_the_fields_of_languagetool() -> None:

@@ -33,6 +33,7 @@ def test_a_host_that_is_not_served_is_named(server: Running) -> None:
     [
         ({}, 200),
         ({"Origin": "http://localhost:5000", "Host": "localhost:5000"}, 200),
+        ({"Origin": "http://localhost:5000", "Host": "LOCALHOST:5000"}, 200),
         ({"Origin": "moz-extension://1234"}, 200),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "http://localhost:3000", "Host": "localhost:5000"}, 403),
