@@ -27,6 +27,7 @@ def translate(
     batch_size: int = 1,
     first: int = 0,
     onlooker: Onlooker | None = None,
+    max_length: int = 0,
 ) -> list[Hypothesis]:
     """Decode with a verifier whose outputs are the second of each pair, and the first as text to draft from; both without EOS."""
     table = torch.zeros(len(pairs), max(len(target) for _, target in pairs) + 1, VOCABULARY)
@@ -35,7 +36,7 @@ def translate(
             table[number, place, token] = 1.0
     drafter = GivenDrafts(SourceCopy(match, EOS, WORD_STARTS))
     sentences = [Sentence(number, SOURCE, [*text, EOS], first) for number, (text, _) in enumerate(pairs)]
-    found = decode_with(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size), onlooker)
+    found = decode_with(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size, max_length=max_length), onlooker)
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 
@@ -76,3 +77,9 @@ def test_a_text_that_does_not_resemble_the_output_is_drafted_once() -> None:
     found = translate([(TEXT, target)], onlooker=lambda each: sizes.append(int(each.draft.counts[0])))
     assert sizes == [len(TEXT), *[0] * len(target)]
     assert found[0].rounds == len(target) + 1
+
+
+def test_nothing_is_drafted_for_the_last_position() -> None:
+    sizes = list[int]()
+    found = translate([(TEXT, TEXT)], onlooker=lambda each: sizes.append(int(each.draft.counts[0])), max_length=6)
+    assert (sizes, found[0].ids) == ([5], TEXT[:6])
