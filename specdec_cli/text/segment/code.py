@@ -19,6 +19,7 @@ _CODE = re.compile(
     "|".join(
         (
             rf"\.\. (?:\|[^|]+\| )?(?!{_WITH_TEXT}::)[a-z][\w:-]*::|\.\. _[^:]+:",  # directives of reStructuredText
+            r"\{\|(?: [\w-]+=\"[^\"]*\")*$",  # the beginning of a table of a wiki
             r"[$] \S|#!|#(?:include|define|ifn?def|endif|pragma)\b",
             r"import [\w.*/]+(?:, ?[\w.]+)*(?: as \w+)?;?$|from [\w.]+ import .+|(?:package|using|use|require) [\w.:]+;",
             r"(?:async )?(?:def|function|fn|func) \w+\(|class \w+(?:\(.*\))?:$|(?:class|struct|enum|interface|namespace)\b.*\{$",

@@ -138,7 +138,7 @@ _HEAD = re.compile(
             r"\.\. [a-z]+::(?:\s+|$)|:[A-Za-z][\w-]*(?: [\w.*-]+){0,3}:\s+",  # a directive or field of reStructuredText
             r"(?:#{1,6}|#[:.,|~]|={1,6}|\*{2,6})\s+",  # a heading, a comment
             r"(?://+!?|/\*+|%+|;+|--|<!--|\.\.)\s+|(?:\"{3}|'{3})(?=\w)",  # a comment
-            r"\|\s*",  # a row of a table
+            r"\|\s*|!\s+(?=[^\s!][^!]*\s!!\s)",  # a row of a table, in a wiki one of headings
             rf"{_LOG}|{_CHAT}|{_KEY}",
             r"\[(?:[A-Z]+|(?=[\s.:,-]*\d)[\d\s.:,-]++)\]:?\s+",  # a mark of a log
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
@@ -301,7 +301,7 @@ class Passthrough:
 
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
-_PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
+_PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*|(?<=\S)\s+!!\s+")
 _TWO_CELLS = re.compile(r"[A-Z\u00c0-\u00de\d][^|]{0,80} \| [A-Z\u00c0-\u00de\d][^|]{0,80}")
 """Two cells with a pipe between them, both with a capital or digit at the beginning; `this | that` is text."""
 _COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
@@ -332,7 +332,8 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         before, after = line.split(alone)
         return Segments((alone,), (before, after))
     marked = split_marks(line, passthrough.source)
-    cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail, columns=passthrough.translates))
+    in_table = "|" in marked.head + marked.tail or marked.head.startswith("!")
+    cells = list(_cells(marked.body, in_table=in_table, columns=passthrough.translates))
     if _DATA.fullmatch(line):
         return Segments((), (line,))
     is_copied = any(is_code(text) or passthrough.matches(text) for text in {line, marked.body})
