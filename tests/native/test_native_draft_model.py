@@ -150,7 +150,7 @@ def test_sizes_of_drafts_adapt(verifier: Pair, others: dict[str, Pair]) -> None:
         engine = NativeEngine(description, asked(description, **options), 2, draft_model=draft_model)
         assert ids_of(list(engine.decode(sentences_of(description)))) == expected
         assert engine.drafted is not None and engine.drafted[0] > 0
-        assert engine.measured_costs().sizes == (1, 3, 7, 11, 15)
+        assert engine.measured_costs().sizes == (1, 3, 5, 7, 11, 15)
 
 
 @pytest.mark.parametrize(("batch", "enough"), [(1, WORTH_LOADING_MODEL), (4, WORTH_MEASURING_BATCHES)])
