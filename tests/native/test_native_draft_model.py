@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from specdec_cli.decoding.bridge import Bridge
-from specdec_cli.decoding.costs import ROWS
+from specdec_cli.decoding.costs import ROWS, Costs
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence, make_sentence
 from specdec_cli.engines.native import NativeEngine
@@ -154,7 +154,10 @@ def test_sizes_of_drafts_adapt(verifier: Pair, others: dict[str, Pair]) -> None:
 
 
 @pytest.mark.parametrize(("batch", "enough"), [(1, WORTH_LOADING_MODEL), (4, WORTH_MEASURING_BATCHES)])
-def test_it_is_loaded_once_enough_sentences_came(verifier: Pair, others: dict[str, Pair], batch: int, enough: int) -> None:
+def test_it_is_loaded_once_enough_sentences_came(
+    verifier: Pair, others: dict[str, Pair], batch: int, enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Costs, "can_pay", lambda *_: True)  # a draft model as large as the verifier does not pay
     description = verifier[1]
     decoding = resolve(DecodingOptions(draft_model="given", batch_size=batch), replace(description, info=BundleInfo()))
     draft_model = DraftModelOf(description, others["relative"][1].path.parent)
