@@ -208,7 +208,7 @@ def agrees(model: CheckedModel, lines: Lines, decoding: str, size: int | None = 
 
 
 def beam(model: CheckedModel, means: str, rows: int) -> dict[str, Any]:
-    """Decode by beam search: the hypotheses in batches are those of sentences alone, which are decoded first and kept."""
+    """Decode by beam search. A batch size of 1 stores the outputs; other batch sizes compare their outputs with the stored ones."""
     sentences = model.sentences(max(FEW, rows))
     engine = model.engine(means, "beam", rows)
     model.timed(engine, sentences)
@@ -295,7 +295,7 @@ def ctranslate2(model: CheckedModel, rows: int, beam: int = 1) -> dict[str, Any]
     bundle, folder = load_checkpoint(model.folder), model.out.with_suffix(".ctranslate2")
     if not folder.exists():
         to_ctranslate2(bundle, folder, "float16" if model.device == "cuda" else None)
-    # "auto" would take int8_float16 on a GPU.
+    # On a GPU, the compute type "auto" of CTranslate2 selects int8_float16.
     kind = "float16" if model.device == "cuda" else "float32"
     translator, text = Translator(str(folder), device=model.device, compute_type=kind), FolderTokenizer(folder)
     sentences = model.sentences(FEW if rows == 1 else None)

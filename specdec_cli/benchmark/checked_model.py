@@ -25,13 +25,13 @@ from specdec_cli.opening.gpu import kernel_drafter
 BEAM = 5
 """Hypotheses of beam search."""
 LAUNCHES = 20
-"""Bursts whose time on the device is measured."""
+"""Number of bursts (sequences of rounds that are launched together) over which the time of a round is averaged."""
 
 
 @dataclass
 class CheckedModel:
-    """The bundle in `folder` on `device`, and the `lines` that it decodes. Outputs that others are compared with are kept in files beside
-    the file `out`.
+    """The bundle in `folder` on `device`, and the `lines` that it decodes. Reference outputs, with which other outputs are compared, are
+    stored in files next to the file `out`.
     """
 
     folder: Path
@@ -125,7 +125,7 @@ class CheckedModel:
         return agreement(self.greedy(means), outputs)
 
     def greedy(self, means: str) -> dict[int, list[int]]:
-        """The tokens of greedy decoding one at a time, which are kept beside the results."""
+        """The tokens of greedy decoding with batch size 1, by sentence number. They are computed once and stored next to the results."""
         if not self._kept(means).exists():
             self.alone(means)
         return self.kept(means)

@@ -1,4 +1,4 @@
-"""Correction of lines as the options of `correct` say."""
+"""The work of `specdec correct`: it opens the corrector, corrects lines and formats the results."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -50,7 +50,7 @@ class Correcting:
         return open_report(self.report_format)
 
     def written_around(self, writer: Outputs) -> AbstractContextManager[None]:
-        """Write what is before and after the findings of a report, around those that are written in the block."""
+        """Write the header and the footer of the report of --check around the findings, which the block writes."""
         if not self.edits.check:
             return nullcontext()
         return written_around(self.report, writer)
@@ -86,7 +86,7 @@ class Correcting:
         return Stream(model, warner, held, written, goes_on, fitted=fitted, counts_spans=text.stats)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
-        """The line unchanged, if it could not be corrected."""
+        """Format a line that could not be corrected: the line unchanged."""
         return self._written("")(line, Correction(line.text, warnings=("failed",)))
 
     def _written(self, decoding: str) -> Callable[[Line, Correction], Iterator[tuple[str, str]]]:

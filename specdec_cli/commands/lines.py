@@ -65,9 +65,10 @@ def record(line: Line, decoded: "Translation | Correction", decoding: str) -> di
 def opener(
     command: "LineCommand", machine: MachineOptions, computation: "Computation | None", tell: "Tell", trace: "Trace | None"
 ) -> "tuple[Callable[[], Opened], int]":
-    """What opens the engine of a command on `machine`, and the memory, in bytes, for lines that are read but not yet written.
+    """Return a function that opens the engine of a command on `machine`, and the memory, in bytes, for lines that are read but not yet
+    written.
 
-    Without a `computation`, the command's request is resolved for the model.
+    If `computation` is None, the function resolves the options of the command for the model.
     """
     from specdec_cli.opening.engines import open_engine
 

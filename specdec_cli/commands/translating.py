@@ -1,4 +1,4 @@
-"""Translation of lines as the options of `translate` say."""
+"""The work of `specdec translate`: it opens the translator, translates lines and formats the results."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -101,7 +101,7 @@ class Translating:
         return Stream(model, warner, held, written, is_beside_code, totals=totals, counts_spans=text.stats)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
-        """Empty output for a line that could not be translated, so that the output has as many lines as the input."""
+        """Format a line that could not be translated: an empty line, because input and output have the same number of lines."""
         if not self.text.as_json:
             return iter([("", each.ending) for each in unwrapped_lines(line)])
         values = record(line, Translation("", warnings=("failed",)), "")

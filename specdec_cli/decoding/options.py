@@ -202,7 +202,7 @@ class DecodingOptions:
 
     @property
     def rules(self) -> dict[str, Any]:
-        """The rules on outputs that are given, by their names in GenerationRules; they replace those of the bundle."""
+        """The generation rules that the user set, by the names of fields of GenerationRules. They replace the rules of the bundle."""
         rules = {"no_repeat_ngram_size": self.no_repeat_ngram_size, "repetition_penalty": self.repetition_penalty}
         return {name: value for name, value in rules.items() if value is not None}
 
@@ -425,7 +425,7 @@ def constraints_of(bundle: "Described") -> Constraints:
 
 
 def _with_rules(options: DecodingOptions, constraints: Constraints, order: Order) -> Constraints:
-    """The constraints with the rules that are given. Raises UsageError for a rule on outputs that are not written from left to right."""
+    """Return `constraints` with the rules of `options`. Raises UsageError for a rule if `order` is not left to right."""
     rules = options.rules
     if rules and order != "left-to-right":
         raise UsageError(f"{_listed(map(_option, rules))}: for models that write from left to right; this bundle's order is {order}")

@@ -91,7 +91,7 @@ class NativeEngine:
             raise UsageError(f"the native engine is not there: {error}") from error
 
     def _load(self, *, with_drafter: bool) -> None:
-        """Load the model, `with_drafter` together with what drafts, if anything does."""
+        """Load the model; with `with_drafter`, load also its drafter or the draft model, if there is one."""
         network: tuple[DrafterConfig, Path] | tuple[()] = ()
         if self._drafts is not None and with_drafter:
             if self._drafts.model is not None:

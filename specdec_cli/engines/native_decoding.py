@@ -69,7 +69,7 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
         return plain
     if method == "input-guided" and not isinstance(rule, FixedPoint):
         return replace(plain, acceptance=rule)
-    if decoding.may_skip:  # the output is the same by all of them
+    if decoding.may_skip:  # any exact decoding has the same output
         if decoding.batch_size == 1 and step_bytes(bundle.shape) > IN_CACHES:
             return replace(plain, method="lookup", block_size=_FEW)
         return replace(plain, method="greedy", block_size=0)
@@ -83,7 +83,7 @@ def _check_bundle(bundle: BundleDescription) -> None:
 
 
 def _problem(drafter: AnyDrafterConfig | None) -> str | None:
-    """The property of a drafter that the engine does not support; None if it supports all."""
+    """Return the name of a property of the drafter that the native engine does not support, or None if it supports the drafter."""
     if not isinstance(drafter, DrafterConfig):
         return "heads"
     unsupported = {

@@ -52,11 +52,11 @@ class DraftModelOf:
 
 
 class DraftSizes:
-    """Whether the drafts of a network, or of another model (`drafter`), pay for the verifier of `bundle`, and how many tokens they have: by
-    the costs of rounds and, where they may be left out, by a trial for each acceptance rule.
+    """Decides whether drafts of `drafter`, a network or another model, make the verifier of `bundle` faster, and how long they are.
 
-    `decoding` has the most tokens of a draft, and the rows that `threads` threads decode together. Engines of one model that differ in the
-    rule share this object.
+    The decision uses the measured costs of rounds and, if drafts may be left out (`decoding.may_skip`), a trial for each acceptance rule.
+    `decoding` has the largest draft size and the batch size; `threads` is the number of threads. Engines that have the same model and
+    differ only in the acceptance rule share this object.
     """
 
     def __init__(self, bundle: BundleDescription, drafter: DrafterConfig | DraftModelOf, decoding: Decoding, threads: int) -> None:
@@ -107,7 +107,7 @@ class DraftSizes:
         return self._sizes[rule]
 
     def cached_floats(self, shape: TransformerConfig) -> int:
-        """The number of floats that what drafts for a verifier of this shape caches for one position."""
+        """The number of floats that the drafter, or the draft model, caches for one position. `shape` is that of the verifier."""
         return (
             cached_floats(shape, self._drafter.layers) if isinstance(self._drafter, DrafterConfig) else cached_floats(self._drafter.shape)
         )

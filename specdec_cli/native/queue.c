@@ -1,4 +1,4 @@
-// The queue of a session: what is handed in, which is checked and copied, and the sizes that it needs.
+// The queue of a session: checks and copies of the sentences, and the sizes of the buffers for them.
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static int32_t check_numbers(const struct specdec_queue *queue) {
     return SPECDEC_OK;
 }
 
-// Checks that sources have at least `least` tokens and at most as many as the model has positions, and do not end with padding.
+// Checks the sources: each has at least `least` tokens, not more than the model has positions, and does not end with a padding token.
 static int32_t check_sources(const int32_t *ids, const int64_t *starts, int64_t count, int64_t least, const struct specdec_shape *shape) {
     const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
     int32_t status = check_texts(ids, starts, count, least, most, shape->source_vocabulary);

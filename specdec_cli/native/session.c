@@ -1,4 +1,4 @@
-// Sessions: options, which are checked, the threads of workers, and what is handed out.
+// Sessions: the checks of options, the threads of the workers, and the outputs that the caller receives.
 
 #include "state.h"
 

@@ -49,14 +49,14 @@ static inline int has_model(const struct specdec_session *session) {
     return has_network(session) || session->options.method == SPECDEC_METHOD_DRAFT_MODEL;
 }
 
-// queue.c: whether texts are copied, given ones or the source; checks of a queue (returns a status); the sizes that it needs; and copies of
-// all that the method reads of it (returns a status).
+// queue.c: copies_texts() says whether drafts are copies of a given text or of the source; check_queue() checks a queue; measure() sets the
+// sizes that it needs; copy_queue() copies the arrays that the method reads. Checks and copies return a status.
 int copies_texts(const struct specdec_options *options);
 int32_t check_queue(const struct specdec_queue *queue, const struct specdec_options *options, const struct specdec_shape *shape);
 void measure(struct specdec_session *session);
 int32_t copy_queue(struct specdec_session *session);
 
-// buffers.c: the workers (returns a status), which share the session's team, if it has one.
+// buffers.c: allocates the workers of a session. They share the session's thread team, if it has one. Returns a status.
 int32_t open_workers(struct specdec_session *session);
 
 // buffers.c: the length of a source with its padding.

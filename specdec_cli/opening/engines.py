@@ -132,7 +132,7 @@ def open_engine(
 
 @dataclass(frozen=True)
 class _Opening:
-    """The arguments of `open_engine`, of which `model` names a folder."""
+    """Opens an engine with the arguments of `open_engine`; `model` is the path of a folder."""
 
     model: ModelChoice
     options: MachineOptions
@@ -146,7 +146,7 @@ class _Opening:
         return _described(self.model)
 
     def open(self, decoding: Callable[[bool], Decoding]) -> Opened:
-        """Open the engine; `decoding` is called with whether that is the native one, or PyTorch's loop over its passes."""
+        """Open the engine. `decoding` returns the decoding; its argument is True if native code computes the passes of the verifier."""
         options = self.options
         is_requested = options.engine == "native"
         if is_requested or (options.engine == "auto" and computes_natively(options.device, options.precision)):
@@ -167,7 +167,7 @@ class _Opening:
         return self._reference(options.resolve(), decoding(False))
 
     def _native(self, decoding: Decoding) -> Opened:
-        """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
+        """Open the native engine, or for a decoding that it does not support, the loop in PyTorch, which calls the same native passes."""
         options, described, trace = self.options, self.described, self.trace
         machine = native_machine(options.device, options.precision, options.threads)
         try:

@@ -1,4 +1,4 @@
-"""Measurements with held text: outputs, agreement of draft models, large correctors, and drawn quantities."""
+"""The measuring tools: stored outputs of held-out text, agreement of draft models, large correctors, and drawn quantities."""
 
 import random
 from collections import Counter
@@ -82,35 +82,25 @@ def test_each_drawn_sentence_has_one_quantity_of_its_kind(language: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "source", "output", "languages"),
+    ("kind", "source", "output", "languages", "right"),
     [
-        ("number", "We saw 2,350 birds.", "Wir sahen 2.350 Vögel.", "en de"),
-        ("time", "We eat at 5:30 PM.", "Wir essen um 17.30 Uhr.", "en de"),
-        ("time", "Wir essen um 4 Uhr.", "We eat at 4 o'clock.", "de en"),
-        ("price", "It costs $45.50.", "Es kostet 45,50 $.", "en de"),
-        ("price", "It costs €45.", "Es kostet 45 Euro.", "en de"),
+        ("number", "We saw 2,350 birds.", "Wir sahen 2.350 Vögel.", "en de", True),
+        ("time", "We eat at 5:30 PM.", "Wir essen um 17.30 Uhr.", "en de", True),
+        ("time", "Wir essen um 4 Uhr.", "We eat at 4 o'clock.", "de en", True),
+        ("price", "It costs $45.50.", "Es kostet 45,50 $.", "en de", True),
+        ("price", "It costs €45.", "Es kostet 45 Euro.", "en de", True),
+        ("number", "We saw 2,350 birds.", "Wir sahen 2,350 Vögel.", "en de", False),
+        ("number", "We saw 27 birds.", "Wir sahen 27 von 27 Vögeln.", "en de", False),
+        ("time", "We eat at 5:30 PM.", "Wir essen um 5.30 Uhr.", "en de", False),
+        ("time", "Wir essen um 16 Uhr.", "We eat at 4 o'clock.", "de en", False),
+        ("price", "It costs $45.50.", "Es kostet $45.50.", "en de", False),
+        ("price", "Es kostet 45 €.", "It costs $45.", "de en", False),
+        ("price", "Es kostet 45 €.", "It costs 45.", "de en", False),
     ],
 )
-def test_quantities_as_the_target_language_writes_them_are_right(kind: str, source: str, output: str, languages: str) -> None:
+def test_quantities_are_right_as_the_target_language_writes_them(kind: str, source: str, output: str, languages: str, right: bool) -> None:
     first, second = languages.split()
-    assert is_right(kind, source, output, (first, second))
-
-
-@pytest.mark.parametrize(
-    ("kind", "source", "output", "languages"),
-    [
-        ("number", "We saw 2,350 birds.", "Wir sahen 2,350 Vögel.", "en de"),
-        ("number", "We saw 27 birds.", "Wir sahen 27 von 27 Vögeln.", "en de"),
-        ("time", "We eat at 5:30 PM.", "Wir essen um 5.30 Uhr.", "en de"),
-        ("time", "Wir essen um 16 Uhr.", "We eat at 4 o'clock.", "de en"),
-        ("price", "It costs $45.50.", "Es kostet $45.50.", "en de"),
-        ("price", "Es kostet 45 €.", "It costs $45.", "de en"),
-        ("price", "Es kostet 45 €.", "It costs 45.", "de en"),
-    ],
-)
-def test_other_quantities_are_wrong(kind: str, source: str, output: str, languages: str) -> None:
-    first, second = languages.split()
-    assert not is_right(kind, source, output, (first, second))
+    assert is_right(kind, source, output, (first, second)) == right
 
 
 def test_the_engine_alone_translates_in_order() -> None:
