@@ -325,11 +325,11 @@ def with_tags(
     for void, cut in zip(tags.voids, cuts, strict=True):
         place = void_place(source, output, void, chooser.others, cut)
         voids.setdefault(void.owner, []).append(_Item((cut, cut, void.spans), *place, void.item))
-    return _written(output, [*(_item(node, chooser, voids) for node in nodes), *voids.get(-1, ())], 0, len(output))
+    return _written(output, [*voids.get(-1, ()), *(_item(node, chooser, voids) for node in nodes)], 0, len(output))
 
 
 def _written(output: str, items: Iterable[_Item], begin: int, finish: int) -> str:
-    """The characters `begin` to `finish` of the output with `items` there."""
+    """The characters `begin` to `finish` of the output with `items` there, of which those at the same place are in the right order."""
     pieces, position = [], begin
     for item in sorted(items, key=lambda each: each.place):
         start = max(item.begin, position)
@@ -343,7 +343,7 @@ def _written(output: str, items: Iterable[_Item], begin: int, finish: int) -> st
 def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _Item:
     """The tags of `node`, with those inside it and the void items of its span."""
     begin, finish, opening, closing = _with_spaces(node, chooser, *_characters(node, chooser))
-    inner = [*(_item(each, chooser, voids) for each in node.inner), *voids.get(node.order, ())]
+    inner = [*voids.get(node.order, ()), *(_item(each, chooser, voids) for each in node.inner)]
     begin, finish = min([begin, *(each.begin for each in inner)]), max([finish, *(each.finish for each in inner)])
     return _Item((node.low, node.high, node.order), begin, finish, opening, closing, inner)
 
