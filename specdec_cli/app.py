@@ -48,7 +48,7 @@ class _Command(TyperCommand):
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
         """Parse `arguments`. `--ray` without an address gets its default value; messages lose typer's prefix "Value error"."""
         if "--ray" in arguments:
-            from specdec_cli.commands.options import with_ray_address
+            from specdec_cli.console.options import with_ray_address
 
             arguments = with_ray_address(arguments)
         try:

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.training import writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.files import locked, rank
+from specdec_cli.work.training import writing_alone
 
 # Locks a folder and prints a word; after a line on stdin, creates a file in the folder and unlocks it.
 HOLD = """

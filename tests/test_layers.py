@@ -11,6 +11,8 @@ LAYERS = (
     {"app"},
     {"completions"},
     {"commands"},
+    {"work"},
+    {"console"},
     {"benchmark"},
     {"visualization", "training", "distillation", "server", "cluster"},
     {"api"},

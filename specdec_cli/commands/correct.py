@@ -2,20 +2,14 @@
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from specdec_cli.commands.corrections import (
-    JSON_DOCUMENTS,
-    REPORTS,
-    ReportFormat,
-    marked_edits,
-)
-from specdec_cli.commands.input_output import check_lines, check_stdin, inputs_of
-from specdec_cli.commands.options import (
+from specdec_cli.console.corrections import JSON_DOCUMENTS, REPORTS, ReportFormat
+from specdec_cli.console.input_output import check_stdin
+from specdec_cli.console.options import (
     DecodingFlags,
     EditOptions,
     FilesArgument,
@@ -27,14 +21,10 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.commands.reports import say
-from specdec_cli.documents.formats import FORMATS, PACKAGES, Format
-from specdec_cli.errors import SpecdecError, UsageError, counted
+from specdec_cli.console.reports import shows_colours
+from specdec_cli.documents.formats import FORMATS, Format
+from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import CORRECTOR, ModelChoice
-
-if TYPE_CHECKING:
-    from specdec_cli.pipeline.corrector import Correction
-
 
 InPlaceOption = Annotated[
     bool, output_option("--in-place", help="Replace each FILE by its corrected text; files without edits are not written.")
@@ -78,69 +68,21 @@ def correct(
     apps. Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
-
-    from specdec_cli.commands.lines import read_inputs, shown_progress
-    from specdec_cli.commands.reports import shows_colours, tell_of_keyboard
-
     input_format, report_format = _split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
-    if text.without:
-        from specdec_cli.pipeline.corrector import correction_rules
-
-        text.check_without(correction_rules())
     if edits.diff + edits.m2 + edits.check + text.as_json + in_place > 1:
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     text.check_columns(files or ())
     check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
+    if in_place and cluster.ray is not None:
+        raise UsageError("--in-place does not go with --ray; give --output or --output-dir")
     chosen = ModelChoice(model, offline=machine.offline, instruction=instruction, task="correct")
     coloured = edits.diff and text.output is None and text.output_dir is None and shows_colours(sys.stdout)
-    from specdec_cli.commands.correcting import Correcting, goes_on
+    from specdec_cli.work.correcting import Correcting
 
     correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignoring.ignored(), report_format, coloured)
-    if cluster.ray is not None:
-        if in_place:
-            raise UsageError("--in-place does not go with --ray; give --output or --output-dir")
-        from specdec_cli.commands.cluster import decode_on_cluster
-
-        check_lines(files or [], text.format)
-        counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, goes_on)
-        _end_of_check(edits.check, counts["changed"], counts["lines"])
-        return
-    inputs = inputs_of(files or (), text.format, writes=not edits.check)
-    tell_of_keyboard(files or (), quiet=text.quiet)
-    stream = correcting.open(machine)
-    # A ZIP file cannot have the marks of --diff.
-    one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(each.format in PACKAGES for each in inputs))
-    writer = text.open_outputs(inputs, one_stream=one_stream, in_place=in_place)
-    stream.watch(writer)
-    loaded = time.perf_counter()
-    changed, totals = 0, Counter[str]()
-    with writer, correcting.written_around(writer), shown_progress(stream, text):
-        for each in read_inputs(inputs, text, "correct", writes=not edits.check, language=lambda: stream.model.info.source_language):
-            document = each.document
-            decoded = stream.decode_input(each, writer, as_lines=document is None or one_stream)
-            found = (one.edits for one in _counted(decoded, totals))
-            if document is None or one_stream:
-                changed += sum(map(bool, found))
-            else:
-                made = [marked_edits(edits_found, coloured) if edits.diff else edits_found for edits_found in found]
-                changed += sum(map(bool, made))
-                writer.write_document(document.corrected(made), each.files[0])
-    if text.stats:
-        stream.print_statistics(loaded - started, time.perf_counter() - loaded)
-    if (left := totals["too many"]) and not text.quiet:
-        say(
-            f"{counted(left, 'sentence')} of {stream.totals.sentences:,} stay as they are: too many of their words would change; "
-            "--max-edit-ratio inf makes these edits"
-        )
-    _end_of_check(edits.check, changed, stream.totals.lines)
-
-
-def _counted(decoded: "Iterable[Correction]", totals: Counter[str]) -> "Iterator[Correction]":
-    for one in decoded:
-        totals["too many"] += one.too_many
-        yield one
+    correcting.run(files or (), cluster, in_place=in_place, started=started)
 
 
 def _split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format | None, ReportFormat]:
@@ -182,9 +124,3 @@ def _check_options(edits: EditOptions, decoding: DecodingFlags, text: TextOption
     if report in JSON_DOCUMENTS and (text.output_dir is not None or on_cluster):
         option = "--ray" if on_cluster else "--output-dir"
         raise UsageError(f"--format {report} is one document, which {option} cannot write; give another format")
-
-
-def _end_of_check(check: bool, changed: int, lines: int) -> None:
-    """Raise SpecdecError, for exit code 1, if --check found lines to change."""
-    if check and changed:
-        raise SpecdecError(f"{changed} of {counted(lines, 'line')} {'needs' if changed == 1 else 'need'} a change")

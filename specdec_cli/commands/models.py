@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.reports import say
+from specdec_cli.console.reports import say
 from specdec_cli.errors import UsageError, counted
 from specdec_cli.files import cache_folder, json_text
 from specdec_cli.measurement_cache import forget_measurements

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from specdec_cli.commands.options import OptionGroup, with_groups
-from specdec_cli.commands.reports import print_table
+from specdec_cli.console.options import OptionGroup, with_groups
+from specdec_cli.console.reports import print_table
 from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.files import make_folder, naming, partial_folder, write_atomically, write_json
 from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies, with_other_quantities

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.options import with_ray_address
+from specdec_cli.console.options import with_ray_address
 from tests.commands.cluster_runs import alone, run
 
 

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.cluster.jobs import Job
-from specdec_cli.commands import cluster
-from specdec_cli.commands.cluster import Destination, Share
-from specdec_cli.commands.options import ShardOptions
+from specdec_cli.console.options import ShardOptions
 from specdec_cli.errors import UsageError
+from specdec_cli.work import cluster
+from specdec_cli.work.cluster import Destination, Share
 
 
 def test_shards_are_in_a_hidden_folder_beside_the_output(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from docx.oxml import OxmlElement
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.corrections import marked_edits
+from specdec_cli.console.corrections import marked_edits
 from specdec_cli.text.edits import Edit, apply_edits
 from tests.command_line import done
 

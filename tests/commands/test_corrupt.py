@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.cluster import CorruptJob
 from specdec_cli.corruption.corrupter import CorruptionRecipe
 from specdec_cli.corruption.run import Plan
 from specdec_cli.text.io.lines import Line
+from specdec_cli.work.cluster import CorruptJob
 from tests.command_line import done
 
 LINES = [

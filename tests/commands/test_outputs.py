@@ -10,8 +10,8 @@ from typing import NoReturn
 
 import pytest
 
-from specdec_cli.commands import input_output
-from specdec_cli.commands.input_output import InPlace, write_document
+from specdec_cli.console import input_output
+from specdec_cli.console.input_output import InPlace, write_document
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.failures import ReaderGone
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.commands.lines import shown_progress
-from specdec_cli.commands.options import TextOptions
+from specdec_cli.console.options import TextOptions
+from specdec_cli.work.lines import shown_progress
 from tests.terminals import in_terminal
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")

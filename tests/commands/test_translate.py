@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.reports import decoding_in_words
+from specdec_cli.console.reports import decoding_in_words
 from specdec_cli.decoding.options import Decoding
 from tests.command_line import done
 

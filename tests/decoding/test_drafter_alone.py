@@ -8,7 +8,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from specdec_cli.commands.reports import Tracer
+from specdec_cli.console.reports import Tracer
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_alone

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.input_output import check_lines, inputs_of
+from specdec_cli.console.input_output import check_lines, inputs_of
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import ENDINGS, FORMATS, format_of, read_document
 from specdec_cli.documents.unread import UNREAD, check_readable, unstructured

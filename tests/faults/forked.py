@@ -14,7 +14,7 @@ from typer.main import get_command
 from specdec_cli.app import app, main
 
 SECONDS = 600
-_MODULES = ("commands.lines", "pipeline.corrector", "training.drafter", "training.verifier", "training.trainer", "benchmark.measure")
+_MODULES = ("work.lines", "pipeline.corrector", "training.drafter", "training.verifier", "training.trainer", "benchmark.measure")
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["__main__", *(f"specdec_cli.{name}" for name in _MODULES), __name__])
 get_command(app)  # typer imports modules on its first use

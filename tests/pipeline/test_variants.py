@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from specdec_cli.commands.reports import Warner
-from specdec_cli.commands.translating import show_tried
+from specdec_cli.console.reports import Warner
 from specdec_cli.pipeline.decoded_text import Candidate
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.pipeline.variants import COSTS, Problem, Restored, Variant, variants
 from specdec_cli.text.io.lines import Line
+from specdec_cli.work.translating import show_tried
 from tests.stored_engine import opened
 from tests.variants import chosen
 

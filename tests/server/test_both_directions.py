@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands import serve
-from specdec_cli.commands.serve import words_of_models
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.server.service import Words
 from specdec_cli.text.glossary import Glossary, Term
+from specdec_cli.work import served_models
+from specdec_cli.work.served_models import words_of_models
 from tests.server.browser import CHROMIUM, Browser
 from tests.server.conftest import Running, running
 from tests.server.test_page import Answering
@@ -57,9 +57,9 @@ def test_a_direction_without_a_model_is_refused(both: Running) -> None:
 
 def test_a_glossary_is_exchanged_for_the_opposite_direction(monkeypatch: pytest.MonkeyPatch) -> None:
     directions = {"there": ("en", "de"), "back": ("de", "en"), "other": ("en", "fr"), "mend": ("en", "en")}
-    monkeypatch.setattr(serve, "bundle_direction", lambda choice: directions[choice.name])
-    monkeypatch.setattr(serve, "bundle_task", lambda choice: "correct" if choice.name == "mend" else "translate")
-    monkeypatch.setattr(serve, "bundle_order", lambda _: "left-to-right")
+    monkeypatch.setattr(served_models, "bundle_direction", lambda choice: directions[choice.name])
+    monkeypatch.setattr(served_models, "bundle_task", lambda choice: "correct" if choice.name == "mend" else "translate")
+    monkeypatch.setattr(served_models, "bundle_order", lambda _: "left-to-right")
     words = Words(Glossary([Term("dog", "Dackel"), Term("hound", "Dackel"), Term("URL", "URL")]))
     there, mend, back = (ModelChoice(name) for name in ("there", "mend", "back"))
     own = words_of_models(words, [there, mend, back])

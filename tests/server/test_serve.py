@@ -14,13 +14,13 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.serve import words_of_models
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.server.guard import is_loopback
 from specdec_cli.server.run import listen_tcp, listen_unix, make_server, stopped_by_signals, unix_socket
 from specdec_cli.server.service import Words
 from specdec_cli.text.glossary import Glossary, Term
+from specdec_cli.work.served_models import words_of_models
 from tests.faults.process_tree import descendants, wait_for_end
 from tests.server.conftest import Running, end_with_parent, serving, wait_until
 

@@ -14,7 +14,6 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.visualize import LONGEST
 from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions
@@ -30,6 +29,7 @@ from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.recording import search_steps
 from specdec_cli.visualization.render import print_picture
+from specdec_cli.work.visualizing import LONGEST
 from tests.command_line import done
 from tests.fakes import ORDERS, tiny_heads
 

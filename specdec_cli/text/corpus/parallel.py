@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from specdec_cli.errors import InputError, counted
+from specdec_cli.files import check_regular
 from specdec_cli.text.io.lines import STDIO, Line, name_of, read_lines, read_text_lines
 
 
@@ -157,3 +158,15 @@ def _parse_edit(location: str, line: str, length: int) -> tuple[int, tuple[GoldE
     if not 0 <= start <= end <= length:
         raise InputError(f"{location}: an edit of tokens {start} to {end}, but the sentence has {length}")
     return number, (GoldEdit(start, end, tuple(() if text == "-NONE-" else tuple(text.split()) for text in corrections.split("||"))),)
+
+
+def check_text(paths: Sequence[Path], parallel: bool) -> None:
+    """Check the first lines of each file, which has TSV pairs if `parallel`, else sources.
+
+    Raises InputError for a file that is missing, blank, malformed or not readable, and for a pipe, which cannot be read again.
+    """
+    for path in paths:
+        check_regular(path, InputError)
+        texts = (pair.source for pair in read_tsv(path)) if parallel else read_sources([path])
+        if not any(list(map(str.strip, islice(texts, 100)))) and not any(map(str.strip, texts)):
+            raise InputError(f"{path}: empty")

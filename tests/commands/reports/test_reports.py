@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.commands.corrections import REPORTS, Finding, ReportFormat, open_report, written_around
-from specdec_cli.commands.input_output import inputs_of
+from specdec_cli.console.corrections import REPORTS, Finding, ReportFormat, open_report, written_around
+from specdec_cli.console.input_output import inputs_of
 from specdec_cli.documents.document import FileEdit, Point, byte_column, column, utf16_column
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.error_types.annotation import with_types

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from specdec_cli.commands.training import LINE_EVERY, TrainingView
 from specdec_cli.training.recipe import RunSettings
 from specdec_cli.training.trainer import Progress, Report
+from specdec_cli.work.training_view import LINE_EVERY, TrainingView
 
 
 def printed(folder: Path, start: Progress, updates: int, seconds: float, *, quiet: bool = False, live: bool = False) -> Iterator[list[str]]:

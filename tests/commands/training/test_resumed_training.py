@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from specdec_cli.commands.training import TrainingView
 from specdec_cli.text.tokenize.sentencepiece import Subwords
+from specdec_cli.work.training_view import TrainingView
 from tests.command_line import done, run
 from tests.commands.training.runs import RUN, SMALL, settings, train_verifier
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.train_drafter import dev_names, tell_left_out, with_new_drafter
-from specdec_cli.commands.training import COLUMNS
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import DrafterRecipe
+from specdec_cli.work.simulation import COLUMNS
+from specdec_cli.work.training_drafters import with_new_drafter
+from specdec_cli.work.training_text import dev_names, tell_left_out
 from tests.command_line import done, run
 from tests.commands.training.runs import RUN, settings
 

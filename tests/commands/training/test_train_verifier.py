@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.training import TrainingView
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.bundle_info import read_info
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from specdec_cli.training.trainer import Report
+from specdec_cli.work.training_view import TrainingView
 from tests.command_line import done, run
 from tests.commands.training.runs import RUN, SMALL, settings, train_verifier
 from tests.conftest import largest_file

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from specdec_cli.model.storage import Written
     from specdec_cli.native.model import DecodedRound
     from specdec_cli.opening.machine import Machine
+    from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.drafts import DraftUse
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
@@ -405,3 +406,20 @@ def trace_on_stderr(bundle: "Described") -> Tracer:
     from rich.console import Console
 
     return Tracer(Console(stderr=True), bundle.tokenizer, bundle.shape.eos)
+
+
+def record(line: Line, decoded: "Translation | Correction", decoding: str) -> dict[str, Any]:
+    """The JSON object that --json writes for a line; `decoding` is the name of the decoding if `decoded` has none."""
+    return {
+        "file": None if line.file is None else str(line.file),
+        "line": line.number,
+        "source": line.text,
+        "text": decoded.text,
+        "tokens": decoded.tokens,
+        "rounds": decoded.rounds,
+        "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
+        "score": None if decoded.score is None else round(decoded.score, 4),
+        "decoding": decoded.decoding or decoding,
+        "warnings": list(decoded.warnings),
+        **({"draft": "model"} if DRAFT_MODEL in parts(decoded.decoding) else {}),
+    }

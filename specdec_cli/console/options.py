@@ -17,7 +17,7 @@ import typer
 from specdec_cli.cluster.jobs import SHARD_LINES
 from specdec_cli.cluster.run import RETRIES
 from specdec_cli.cluster.session import LOCAL
-from specdec_cli.commands.input_output import Input, Outputs, open_outputs
+from specdec_cli.console.input_output import Input, Outputs, open_outputs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
 from specdec_cli.devices import by_device

@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from specdec_cli.commands.input_output import Input, Outputs
-from specdec_cli.commands.options import TextOptions
-from specdec_cli.commands.reports import DraftTotals, Totals, Warner, print_statistics
-from specdec_cli.decoding.methods import DRAFT_MODEL, parts
+from specdec_cli.console.input_output import Input, Outputs
+from specdec_cli.console.options import TextOptions
+from specdec_cli.console.reports import DraftTotals, Totals, Warner, print_statistics
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.documents.document import Purpose, check_languages
 from specdec_cli.errors import InputError, counted
@@ -43,23 +42,6 @@ _PER_CHARACTER = 64
 def never(line: str) -> bool:  # noqa: ARG001
     """Return False: no line goes on in the next one."""
     return False
-
-
-def record(line: Line, decoded: "Translation | Correction", decoding: str) -> dict[str, Any]:
-    """The JSON object that --json writes for a line; `decoding` is the name of the decoding if `decoded` has none."""
-    return {
-        "file": None if line.file is None else str(line.file),
-        "line": line.number,
-        "source": line.text,
-        "text": decoded.text,
-        "tokens": decoded.tokens,
-        "rounds": decoded.rounds,
-        "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
-        "score": None if decoded.score is None else round(decoded.score, 4),
-        "decoding": decoded.decoding or decoding,
-        "warnings": list(decoded.warnings),
-        **({"draft": "model"} if DRAFT_MODEL in parts(decoded.decoding) else {}),
-    }
 
 
 def opener(

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from urllib.parse import quote
 
-from specdec_cli.commands.input_output import SegmentLine
+from specdec_cli.console.input_output import SegmentLine
+from specdec_cli.console.reports import record
 from specdec_cli.documents.document import FileEdit, Point, byte_column, column, utf16_column
 from specdec_cli.documents.wrapped import edited_lines, fitted_edits, paragraph_edit
 from specdec_cli.error_types.names import description, explanation
@@ -365,8 +366,6 @@ def marked_edits(edits: Sequence[Edit], coloured: bool) -> list[Edit]:
 
 
 def _record(line: Line, correction: "Correction", decoding: str) -> dict[str, Any]:
-    from specdec_cli.commands.lines import record
-
     edits = [
         {
             "start": edit.start,

@@ -21,9 +21,8 @@ from specdec_cli.cluster.jobs import TOKENS, FailedLine, Job, LineFunction, Outp
 from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, ray_session, require_ray
-from specdec_cli.commands.lines import LineCommand, Stream
-from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
-from specdec_cli.commands.reports import duration, print_table, teller
+from specdec_cli.console.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
+from specdec_cli.console.reports import duration, print_table, teller
 from specdec_cli.corruption.run import Plan, corrupt_chunk, text_column
 from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.distillation.bundle_teachers import open_teacher
@@ -36,6 +35,7 @@ from specdec_cli.opening.machine import Device, MachineOptions
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.io.lines import STDIO, Line
 from specdec_cli.text.io.writing import check_not_input, output_files, output_line
+from specdec_cli.work.lines import LineCommand, Stream
 
 _LINE_EVERY = 60.0
 _TABLE_EVERY = 0.5

@@ -1,7 +1,9 @@
 """The work of `specdec translate`: it opens the translator, translates lines and formats the results."""
 
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,15 +11,17 @@ from typing import Any
 import typer
 
 from specdec_cli.api import Translator
-from specdec_cli.commands.lines import Stream, opener, record
-from specdec_cli.commands.options import DecodingFlags, DraftOptions, TextOptions
-from specdec_cli.commands.reports import (
+from specdec_cli.console.input_output import check_lines, inputs_of
+from specdec_cli.console.options import DecodingFlags, DraftOptions, ShardOptions, TextOptions
+from specdec_cli.console.reports import (
     DraftTotals,
     LanguageCheck,
     TermTotals,
     Totals,
     Warner,
     draft_fields,
+    record,
+    tell_of_keyboard,
     teller,
     term_fields,
     term_warnings,
@@ -33,6 +37,7 @@ from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.pipeline.decoded_text import Candidate
 from specdec_cli.pipeline.drafts import DraftGate, Drafts
+from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.pipeline.variants import Variant
 from specdec_cli.text.corpus.parallel import Pair, read_aligned
@@ -40,6 +45,7 @@ from specdec_cli.text.glossary import Term
 from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped, unwrapped_lines
+from specdec_cli.work.lines import Stream, opener, read_inputs, read_whole, shown_progress
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,36 @@ class Translating:
     whole: tuple[str, ...] = ()
     terms: Sequence[Term] | None = None
     uses_labels: bool = True
+
+    def run(self, files: Sequence[Path], cluster: ShardOptions, *, redo: bool, started: float) -> None:
+        """Translate `files`, or stdin without one, here or on a cluster; `started` is the time at which the command began."""
+        text, earlier = self.text, self.earlier
+        text.check_without(RULES)
+        if cluster.ray is not None:
+            from specdec_cli.work.cluster import decode_on_cluster  # a run without a cluster starts sooner
+
+            check_lines(files, text.format)
+            decode_on_cluster("translate", replace(self, model=self.model.absolute()), files, text, cluster, is_beside_code)
+            return
+        named = inputs_of(files, text.format)
+        tell_of_keyboard(files, quiet=text.quiet)
+        opened: list[Stream[Translation]] = []
+        inputs = read_inputs(named, text, "translate", redo=redo, language=lambda: opened[0].model.info.source_language if opened else "")
+        whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
+        stream = replace(self, whole=tuple(texts)).open(self.machine)
+        opened.append(stream)
+        writer = text.open_outputs(named, one_stream=text.as_json)
+        stream.watch(writer)
+        loaded = time.perf_counter()
+        with writer, shown_progress(stream, text):
+            for each in whole or inputs:
+                decoded = stream.decode_input(each, writer, as_lines=each.document is None or text.as_json)
+                if each.document is None or text.as_json:
+                    deque(decoded, maxlen=0)
+                else:
+                    writer.write_document(each.document.translated([one.text for one in decoded]), each.files[0])
+        if text.stats:
+            stream.print_statistics(loaded - started, time.perf_counter() - loaded)
 
     def request(self, machine: MachineOptions) -> DecodingOptions:
         return self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
