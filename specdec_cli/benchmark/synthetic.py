@@ -11,6 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import tokenizers
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
 from specdec_cli.benchmark.geometries import Geometry, accepted_tokens, choose_geometries, make_sources, piece
 from specdec_cli.benchmark.inputs import Examples
 from specdec_cli.benchmark.measure import WORKER, Plan, Progress, run
@@ -20,21 +25,25 @@ from specdec_cli.benchmark.rows import BEST, Row, parse_row
 from specdec_cli.benchmark.runs import BundleRunner
 from specdec_cli.benchmark.tables import View, batches_table, beside, environment_lines, profile_table, synthetic_table
 from specdec_cli.decoding.methods import BEAM_SIZE
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
+from specdec_cli.model.bundle import Bundle, BundleInfo
+from specdec_cli.model.cache import steps
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.transformer import Transformer
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.processes import Process
+from specdec_cli.text.tokenize.converted import ConvertedTokenizer, TokenizerConfig
+from specdec_cli.text.tokenize.segmenters import TokenizersSegmenter
 from specdec_cli.text.tokenize.sentencepiece import MASK_PIECE
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from specdec_cli.decoding.drafters import Drafter
     from specdec_cli.decoding.sentence import Sentence
-    from specdec_cli.decoding.state import Draft, State, Verdict
     from specdec_cli.engines.reference import Engine
-    from specdec_cli.model.bundle import Bundle
 
 
 Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
@@ -69,18 +78,11 @@ def prepare_drafts(tokenizer: Tokenizer, geometry: Geometry, sources: Sequence[s
     }
 
 
-def random_bundle(geometry: Geometry) -> "Bundle":
+def random_bundle(geometry: Geometry) -> Bundle:
     """A bundle of the geometry's shape with random weights from a fixed seed; it never emits EOS before the length limit.
 
     The bundle has a block drafter, unless the geometry's block size is 0.
     """
-    import torch
-
-    from specdec_cli.model.bundle import Bundle, BundleInfo
-    from specdec_cli.model.drafter import BlockDrafter
-    from specdec_cli.model.drafter_config import DrafterConfig
-    from specdec_cli.model.transformer import Transformer
-
     torch.manual_seed(_SEED)
     verifier = Transformer(geometry.shape).eval()
     with torch.no_grad():
@@ -98,11 +100,6 @@ def random_bundle(geometry: Geometry) -> "Bundle":
 
 def _tokenizer(size: int) -> Tokenizer:
     """A tokenizer with a token for each word "t<id>"."""
-    import tokenizers
-
-    from specdec_cli.text.tokenize.converted import ConvertedTokenizer, TokenizerConfig
-    from specdec_cli.text.tokenize.segmenters import TokenizersSegmenter
-
     vocabulary = [*_SPECIAL, *(piece(token) for token in range(len(_SPECIAL), size))]
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: number for number, word in enumerate(vocabulary)}, "<unk>"))
     words.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -124,42 +121,34 @@ class RecordedDrafter:
 
     reads_sentences = True
 
-    def __init__(self, drafter: "Drafter", drafts: Drafts, padding: int) -> None:
+    def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
         self._drafter, self._padding, self.capturable, self.limit = drafter, padding, drafter.capturable, drafter.limit
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
-    def begin(self, state: "State", sentences: "Sequence[Sentence]") -> RecordedState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> RecordedState:
         """Call the wrapped drafter's `begin`; return its state with the prepared drafts of the rows' sources.
 
         Raises KeyError for a source without prepared drafts.
         """
-        import torch
-
         sources = [tuple(token for token in row if token != self._padding) for row in state.source.tolist()]
         ids, counts = zip(*(self._drafts[source] for source in sources), strict=True)
         device = state.source.device
         return self._drafter.begin(state, sentences), torch.stack(ids).to(device), torch.stack(counts).to(device)
 
-    def propose(self, state: "State", memory: RecordedState, size: int) -> "Draft":
+    def propose(self, state: State, memory: RecordedState, size: int) -> Draft:
         """Let the wrapped drafter draft, for the time it takes; return the prepared draft (B, k) of each row's current round."""
-        from specdec_cli.decoding.state import Draft
-        from specdec_cli.model.cache import steps
-
         inner, ids, counts = memory
         self._drafter.propose(state, inner, size)
         rows, rounds = steps(len(state.rounds), state.rounds.device), state.rounds.clamp_max(ids.shape[1] - 1)
         return Draft(ids[rows, rounds], counts[rows, rounds])
 
-    def observe(self, state: "State", memory: RecordedState, verdict: "Verdict") -> None:
+    def observe(self, state: State, memory: RecordedState, verdict: Verdict) -> None:
         """Pass `state` and `verdict` to the wrapped drafter's `observe`."""
         self._drafter.observe(state, memory[0], verdict)
 
 
-def _stacked(rounds: Sequence[Sequence[int]]) -> "tuple[Tensor, Tensor]":
+def _stacked(rounds: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Drafts as one tensor (R, K), and their lengths (R,)."""
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
-
     return pad_sequence([torch.tensor(draft, dtype=torch.long) for draft in rounds], batch_first=True), torch.tensor(list(map(len, rounds)))
 
 
@@ -183,7 +172,7 @@ class RecordedRunner(BundleRunner):
             engine.recorded = self._drafts
         return engine
 
-    def reference(self, lines: Sequence[str] = ()) -> "Engine":
+    def reference(self, lines: Sequence[str] = ()) -> Engine:
         engine = super().reference(lines)
         if self.row.drafts:
             engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.config.padding)

@@ -17,6 +17,7 @@ from specdec_cli.distillation.run import DistillationPlan
 from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, TeacherProcess, Translation, as_ctranslate2
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.opening.engines import open_engine, open_for_loop
 from specdec_cli.opening.machine import Device, MachineOptions, Precision
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -51,8 +52,6 @@ def open_teacher(plan: DistillationPlan, converted: Path) -> Iterator[Teacher]:
             yield teacher
         return
     check_ensemble(models)
-    from specdec_cli.opening.engines import open_for_loop
-
     bundles = [open_for_loop(_choice(model), _machine(search, resources)) for model in models]
     yield Ensemble(bundles, search, resources.tokens)
 
@@ -70,8 +69,6 @@ def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:
 
 def _by_engine(plan: DistillationPlan) -> Teacher:
     """The teacher whose bundle an engine decodes: greedily, or with draws. Raises what `open_engine` raises."""
-    from specdec_cli.opening.engines import open_engine
-
     search, machine = plan.search, _machine(plan.search, plan.resources)
     greedy = DecodingOptions(decoding="greedy", max_length=search.max_length)
     request = greedy if plan.sampling is None else drawing_options(search, plan.sampling)

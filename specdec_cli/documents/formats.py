@@ -1,6 +1,8 @@
-"""The formats: their names, the endings of files of each, and what parses them."""
+"""The formats: their names, the endings of their files, and what parses each."""
 
 import re
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -79,70 +81,33 @@ def format_of(path: Path) -> Format:
     return next((name for name in FORMATS if name == found), LINES)
 
 
+_READERS: Mapping[str, tuple[str, str]] = {
+    "md": ("markdown", "read_markdown"),
+    "srt": ("subtitles", "read_subtitles"),
+    "vtt": ("subtitles", "read_subtitles"),
+    "po": ("po", "Catalogue"),
+    "xliff": ("xliff", "Xliff"),
+    "html": ("html", "read_html"),
+    "docx": ("packages.office", "read_word"),
+    "pptx": ("packages.office", "read_powerpoint"),
+    "odt": ("packages.opendocument", "read_opendocument"),
+    "epub": ("packages.epub", "read_epub"),
+    "json": ("json_file", "read_json"),
+    "yaml": ("yaml_file", "read_yaml"),
+    "properties": ("properties", "read_properties"),
+    "ini": ("properties", "read_ini"),
+    "csv": ("tables", "read_table"),
+    "android": ("app_strings", "read_android"),
+    "strings": ("app_strings", "read_strings"),
+}
+"""What parses each format of documents: a module of documents/, and its function or class, which is given the Source."""
+
+
 def read_document(source: "Source", format: str) -> "Document":
     """Parse a document in one of the formats DOCUMENTS; only the module of this format is imported.
 
     Raises InputError for one that is malformed, and UsageError if its format needs a library that is not installed.
     """
-    match format:
-        case "md":
-            from specdec_cli.documents.markdown import read_markdown
-
-            return read_markdown(source)
-        case "srt" | "vtt":
-            from specdec_cli.documents.subtitles import read_subtitles
-
-            return read_subtitles(source)
-        case "po":
-            from specdec_cli.documents.po import Catalogue
-
-            return Catalogue(source)
-        case "xliff":
-            from specdec_cli.documents.xliff import Xliff
-
-            return Xliff(source)
-        case "html":
-            from specdec_cli.documents.html import read_html
-
-            return read_html(source)
-        case "docx" | "pptx":
-            from specdec_cli.documents.packages.office import read_office
-
-            return read_office(source, format)
-        case "odt":
-            from specdec_cli.documents.packages.opendocument import read_opendocument
-
-            return read_opendocument(source)
-        case "epub":
-            from specdec_cli.documents.packages.epub import read_epub
-
-            return read_epub(source)
-        case "json":
-            from specdec_cli.documents.json_file import read_json
-
-            return read_json(source)
-        case "yaml":
-            from specdec_cli.documents.yaml_file import read_yaml
-
-            return read_yaml(source)
-        case "properties":
-            from specdec_cli.documents.properties import read_properties
-
-            return read_properties(source)
-        case "ini":
-            from specdec_cli.documents.properties import read_ini
-
-            return read_ini(source)
-        case "csv":
-            from specdec_cli.documents.tables import read_table
-
-            return read_table(source)
-        case "android":
-            from specdec_cli.documents.app_strings import read_android
-
-            return read_android(source)
-        case "strings":
-            from specdec_cli.documents.app_strings import read_strings
-
-            return read_strings(source)
-    raise ValueError(f"{format}: not a format of documents")
+    module, name = _READERS[format]
+    document: Document = getattr(import_module(f"specdec_cli.documents.{module}"), name)(source)
+    return document

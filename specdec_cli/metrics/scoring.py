@@ -8,6 +8,11 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacremoses import MosesTokenizer
+
 from specdec_cli.errors import MissingLibraryError
 from specdec_cli.text.segment.sentences import split_sentences
 
@@ -33,9 +38,6 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
     The keys are "bleu" and "chrf". Raises ValueError for unequal numbers of lines.
     """
     # Imported here because the import is slow.
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} lines and {len(references)} references")
     metrics: dict[str, BLEU | CHRF] = {"bleu": BLEU(), "chrf": CHRF()}
@@ -52,8 +54,6 @@ def compound_bleu(hypotheses: Sequence[str], references: Sequence[str], language
 
     Papers on WMT14 report it (Vaswani et al. 2017; Ghazvininejad et al. 2019). Raises ValueError for unequal numbers of lines.
     """
-    from sacrebleu.metrics.bleu import BLEU
-
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} lines and {len(references)} references")
     tokenise = _tokeniser(language)
@@ -63,8 +63,6 @@ def compound_bleu(hypotheses: Sequence[str], references: Sequence[str], language
 
 
 def _tokeniser(language: str) -> Callable[[str], str]:
-    from sacremoses import MosesTokenizer
-
     moses: Any = MosesTokenizer(lang=language)  # type: ignore[no-untyped-call]
 
     def tokenise(line: str) -> str:
@@ -81,8 +79,6 @@ def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: i
     `tokens` limits each hypothesis to its first tokens, or to its last ones if it is negative (None: all tokens). Tokens are those of
     BLEU (13a). None if no hypothesis has an n-gram. Raises ValueError for unequal numbers of lines.
     """
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
     tokenise: Callable[[str], str] = Tokenizer13a()  # type: ignore[no-untyped-call]
     found = total = 0
     for hypothesis, reference in zip(hypotheses, references, strict=True):

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
 
 RESAMPLES = 1000
 """Samples of the paired bootstrap (Koehn 2004)."""
@@ -38,9 +40,6 @@ def significance(
     Every translation has a line for each of the `references`. Raises ValueError for unequal numbers of lines.
     """
     # Imported here because the import is slow.
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.significance import PairedTest
-
     if any(len(lines) != len(references) for lines in translations.values()):
         raise ValueError("the translations and the references have different numbers of lines")
     names = list(translations)
@@ -81,15 +80,11 @@ def _difference(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 def _counts(lines: Sequence[str], references: Sequence[str]) -> NDArray[np.int64]:
     """Counts of which the sums give BLEU, (lines, 10): matching and all n-grams for n from 1 to 4, and both lengths in tokens."""
-    from sacrebleu.metrics.bleu import BLEU
-
     scorer = BLEU()
     scored = [scorer.corpus_score([line], [[reference]]) for line, reference in zip(lines, references, strict=True)]
     return np.array([[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in scored], dtype=np.int64)
 
 
 def _bleu(counts: NDArray[np.int64]) -> float:
-    from sacrebleu.metrics.bleu import BLEU
-
     values = counts.tolist()
     return float(BLEU.compute_bleu(values[:4], values[4:8], values[8], values[9], smooth_method="exp").score)

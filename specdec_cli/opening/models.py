@@ -3,15 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.language_codes import short_code
+from specdec_cli.model.bundle_info import BundleInfo, Task, read_info, read_shape, weights_file
 from specdec_cli.opening.choice import ModelChoice as ModelChoice
 from specdec_cli.opening.conversions import Tell, converted, load_checkpoint, silent
 from specdec_cli.opening.machine import Machine, move_to
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.model.bundle_info import BundleInfo, Task
     from specdec_cli.model.order import Order
 
 MUCH_SMALLER = 3
@@ -45,32 +46,23 @@ def find_bundle(model: str | ModelChoice, tell: Tell = silent) -> Path:
 
 def bundle_task(model: str | ModelChoice) -> "Task":
     """The task of a bundle, read without loading the weights. Raises ModelError as `find_bundle` and `read_info` do."""
-    from specdec_cli.model.bundle_info import read_info
-
     return read_info(find_bundle(model)).task
 
 
 def bundle_direction(model: str | ModelChoice) -> tuple[str, str]:
     """Source and target language of a bundle, as two-letter codes, read without loading the weights. Raises what `bundle_task` raises."""
-    from specdec_cli.model.bundle_info import read_info
-
     info = read_info(find_bundle(model))
     return short_code(info.source_language), short_code(info.target_language)
 
 
 def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
     """The default beam size and length penalty of a bundle, read without loading the weights. Raises ModelError as `bundle_task` does."""
-    from specdec_cli.decoding.methods import BEAM_SIZE
-    from specdec_cli.model.bundle_info import read_info
-
     info = read_info(find_bundle(model))
     return info.beam_size or BEAM_SIZE, info.length_penalty
 
 
 def bundle_order(model: str | ModelChoice) -> "Order":
     """Read the generation order of a bundle, without its weights. Raises ModelError for a missing bundle or an invalid configuration."""
-    from specdec_cli.model.bundle_info import read_shape
-
     return read_shape(find_bundle(model)).order
 
 
@@ -116,8 +108,6 @@ def shipped_draft_model(folder: Path, info: "BundleInfo") -> str:
     It is the one for the same languages. The bundle must be a translator without a drafter that writes from left to right, with a weights
     file at least MUCH_SMALLER times as large. Raises ModelError for a damaged configuration.
     """
-    from specdec_cli.model.bundle_info import read_shape, weights_file
-
     leaves_it = info.decoding == "auto" and info.task == "translate" and not (folder / "drafter").exists()
     if not leaves_it or not weights_file(folder).exists() or read_shape(folder).order != "left-to-right":
         return ""

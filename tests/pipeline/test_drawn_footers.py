@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.packages.office import read_office
+from specdec_cli.documents.packages.office import read_word
 from specdec_cli.pipeline.translator import LineTranslator
 from tests.stored_engine import opened
 from tests.tables import tables
@@ -51,7 +51,7 @@ def test_numbers_of_footers_stay_in_their_fields(seed: int, pytestconfig: pytest
         paragraphs.append("".join(run + field for run, field in zip(runs, [*fields, ""], strict=True)))
         numbers.append([str(number) for number in own])
     bundle, engine = opened("en-de", pytestconfig.cache)
-    document = read_office(Source(_document(paragraphs), "a.docx"), "docx")
+    document = read_word(Source(_document(paragraphs), "a.docx"))
     outputs = LineTranslator(engine, bundle.tokenizer, languages=("en", "de")).translate(
         [each.text for each in document.segments], separate=True
     )

@@ -28,7 +28,17 @@ _TEXT_PARTS = {
 _MAIN_PARTS = {"docx": ("a Word document", "word/document.xml"), "pptx": ("a presentation of PowerPoint", "ppt/presentation.xml")}
 
 
-def read_office(source: Source, format: str) -> PackageDocument:
+def read_word(source: Source) -> PackageDocument:
+    """Parse a document of Word (see `_read_office`)."""
+    return _read_office(source, "docx")
+
+
+def read_powerpoint(source: Source) -> PackageDocument:
+    """Parse a presentation of PowerPoint (see `_read_office`)."""
+    return _read_office(source, "pptx")
+
+
+def _read_office(source: Source, format: str) -> PackageDocument:
     """Parse a document of Word ("docx") or a presentation of PowerPoint ("pptx"), with a segment for each paragraph, or for each line of
     one.
 
