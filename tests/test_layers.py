@@ -1,10 +1,11 @@
 """The layers of the packages: modules import only from lower layers, and no import cycle exists."""
 
+import ast
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.source import imported, modules
+from tests.source import imported, modules, tree
 
 LAYERS = (
     {"__main__"},
@@ -94,3 +95,18 @@ def test_no_import_cycle_exists() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
+
+
+def test_a_command_imports_its_work_alone_when_it_runs() -> None:
+    """Options load fast; what the work of a command needs is imported at the top of its module in `work`."""
+    inside = [
+        (name, node.module)
+        for name in OWN
+        if room(name) == "commands"
+        for function in ast.walk(tree(name))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    assert len(inside) >= 10
+    assert [each for each in inside if room(each[1]) != "work"] == []

@@ -1,7 +1,7 @@
 """`specdec distill`: translation of training text by a teacher, in shards that a stopped run keeps."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -20,15 +20,12 @@ from specdec_cli.console.options import (
 from specdec_cli.console.reports import duration, print_table
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.devices import by_device, has_gpu
-from specdec_cli.distillation.run import DISTILLED, SHARD_LINES, DistillationPlan, Filters
+from specdec_cli.distillation.run import DISTILLED, SHARD_LINES, DistillationPlan, Filters, Summary
 from specdec_cli.distillation.teachers import Resources, Search
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.corpus.parallel import check_text
 from specdec_cli.text.io.lines import STDIO
-
-if TYPE_CHECKING:
-    from specdec_cli.distillation.run import Summary
 
 MaxSourceLengthOption = Annotated[
     int | None,

@@ -2,21 +2,20 @@
 
 import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Column, Table
 
 from specdec_cli.console.reports import say
 from specdec_cli.errors import UsageError, counted
 from specdec_cli.files import cache_folder, json_text
 from specdec_cli.measurement_cache import forget_measurements
+from specdec_cli.opening import listing
 from specdec_cli.opening.conversions import models_folder, superseded_bundles
 from specdec_cli.opening.models import SHIPPED, shipped_bundles
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from specdec_cli.opening.listing import ListedModel
 
 _WIDEST = 1000
 """The width of the table in a pipe or file, in characters."""
@@ -41,8 +40,6 @@ def models(
         typer.echo(f"{counted(forget_measurements(), 'file')} deleted in {cache_folder()}", err=True)
         return
 
-    from specdec_cli.opening import listing
-
     found = listing.describe(names, say) if names else listing.models()
     if as_json:
         for each in found:
@@ -61,11 +58,8 @@ def models(
         typer.echo(f"{kept} of an earlier version ({size:,.1f} MB), used by name alone; to remove: rm -r {folders}", err=True)
 
 
-def _print_table(found: "Sequence[ListedModel]") -> None:
+def _print_table(found: Sequence[listing.ListedModel]) -> None:
     """Print the models as a table; sizes are in units of 1,000,000 bytes."""
-    from rich.console import Console
-    from rich.table import Column, Table
-
     # In a narrow terminal, long words continue on the next line instead of being cut off.
     columns = [Column(name, overflow="fold") for name in ("task", "languages", "decoding", "block size", "MB", "licence")]
     table = Table(Column("bundle", no_wrap=True), *columns, box=None, header_style="bold")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from specdec_cli.console.options import OptionGroup, with_groups
 from specdec_cli.console.reports import print_table
@@ -20,6 +21,7 @@ from specdec_cli.text.corpus.augmentation import Variation, repeated, repetition
 from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, HeldOut, clean
 from specdec_cli.text.corpus.names import with_other_names
 from specdec_cli.text.corpus.parallel import Pair, read_pairs, read_tsv
+from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords
 
 _cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
 FORMAT = 1
@@ -183,8 +185,6 @@ def _prepare(output: Path, tsv: list[Path], asked: PrepareOptions) -> tuple[Clea
 
     Raises OSError, naming a file.
     """
-    from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords
-
     names = ("train.tsv", "tokenizer.model", "prepare.json")
     given = b"" if asked.tokenizer is None else Subwords(asked.tokenizer).path.read_bytes()
     report = CleaningReport()
@@ -246,8 +246,6 @@ def _manifest(tsv: Sequence[Path], asked: PrepareOptions, report: CleaningReport
 
 def _busy(what: str, quiet: bool) -> AbstractContextManager[Any]:
     """Show a spinner on a terminal."""
-    from rich.console import Console
-
     shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
     return Console(stderr=True).status(what) if shown else nullcontext()
 
