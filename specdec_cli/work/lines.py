@@ -5,28 +5,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from specdec_cli.api import Model
 from specdec_cli.console.input_output import Input, Outputs
 from specdec_cli.console.options import TextOptions
 from specdec_cli.console.reports import DraftTotals, Totals, Warner, print_statistics
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.documents.document import Purpose, check_languages
 from specdec_cli.errors import InputError, counted
+from specdec_cli.opening.conversions import Tell
+from specdec_cli.opening.engines import Computation, Opened, Trace, open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
+from specdec_cli.pipeline.corrector import Correction
+from specdec_cli.pipeline.translator import Translation
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
 from specdec_cli.text.io.lines import STDIO, Line, LineTooLong, name_of
 from specdec_cli.text.io.windows import windows
 from specdec_cli.text.io.writing import Writer
-
-if TYPE_CHECKING:
-    from specdec_cli.api import Model
-    from specdec_cli.opening.conversions import Tell
-    from specdec_cli.opening.engines import Computation, Opened, Trace
-    from specdec_cli.pipeline.corrector import Correction
-    from specdec_cli.pipeline.translator import Translation
-
 
 R = TypeVar("R", "Translation", "Correction")
 _HELD = 2**26
@@ -45,15 +42,13 @@ def never(line: str) -> bool:  # noqa: ARG001
 
 
 def opener(
-    command: "LineCommand", machine: MachineOptions, computation: "Computation | None", tell: "Tell", trace: "Trace | None"
-) -> "tuple[Callable[[], Opened], int]":
+    command: "LineCommand", machine: MachineOptions, computation: Computation | None, tell: Tell, trace: Trace | None
+) -> tuple[Callable[[], Opened], int]:
     """Return a function that opens the engine of a command on `machine`, and the memory, in bytes, for lines that are read but not yet
     written.
 
     If `computation` is None, the function resolves the options of the command for the model.
     """
-    from specdec_cli.opening.engines import open_engine
-
     memory = machine.batch_memory
     held = memory // _SHARE
     if computation is not None:
@@ -76,7 +71,7 @@ class Stream(Generic[R]):
 
     def __init__(
         self,
-        model: "Model[Any, R]",
+        model: Model[Any, R],
         warner: Warner,
         held: int,
         written: Callable[[Line, R], OutputLines],
@@ -198,7 +193,7 @@ class LineCommand(Protocol):
     def request(self, machine: MachineOptions) -> DecodingOptions:
         """The options of the decoding, with those of `machine`."""
 
-    def open(self, machine: MachineOptions, computation: "Computation | None" = None) -> Stream[Any]:
+    def open(self, machine: MachineOptions, computation: Computation | None = None) -> Stream[Any]:
         """Load the model on `machine`, for the `computation` that another process has resolved (None: for the request)."""
 
     def failed(self, line: Line) -> OutputLines:
