@@ -55,6 +55,7 @@ BASELINES = ("greedy", "beam")
 _SWEPT_OPTIONS = {name.replace("_", "-"): name for name in OPTIONS if name in ranges() and not words(name)}
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "mode", *_SWEPT_OPTIONS)
 _SWEEP_VALUES: Mapping[str, tuple[Callable[[str], Value], float, str]] = {
+    "block-size": (lambda size: size if size == "auto" else int(size), 1, "whole numbers from 1, or auto,"),
     "tolerance": (float, 0, "numbers from 0"),
     "min-score": (float, -math.inf, "numbers"),
     "mode": (lambda mode: MODES[MODES.index(mode)], 0, f"some of {', '.join(MODES)}"),

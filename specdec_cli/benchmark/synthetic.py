@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tokenizers
 import torch
@@ -24,10 +24,13 @@ from specdec_cli.benchmark.results import Outcome
 from specdec_cli.benchmark.rows import BEST, Row, parse_row
 from specdec_cli.benchmark.runs import BundleRunner
 from specdec_cli.benchmark.tables import View, batches_table, beside, environment_lines, profile_table, synthetic_table
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.methods import BEAM_SIZE
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter import BlockDrafter
@@ -39,12 +42,6 @@ from specdec_cli.text.tokenize.converted import ConvertedTokenizer, TokenizerCon
 from specdec_cli.text.tokenize.segmenters import TokenizersSegmenter
 from specdec_cli.text.tokenize.sentencepiece import MASK_PIECE
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from specdec_cli.decoding.drafters import Drafter
-    from specdec_cli.decoding.sentence import Sentence
-    from specdec_cli.engines.reference import Engine
-
 
 Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
 """The prepared drafts of each source, one for each round, by the ids of the source."""

@@ -51,6 +51,8 @@ def tuning_plan(plan: Plan) -> Plan:
     unknown = [key for key in plan.sweep if key not in (*GRID, BLOCK_SIZE)]
     if unknown:
         raise UsageError(f"--tune --sweep {unknown[0]}: only {', '.join(GRID)} and {BLOCK_SIZE} are tuned")
+    if "auto" in plan.sweep.get(BLOCK_SIZE, ()):
+        raise UsageError(f"--tune --sweep {BLOCK_SIZE}: a bundle stores a number, not auto")
     if plan.examples.references is None or plan.examples.languages is not None:
         raise UsageError("--tune needs dev data with references: FILE, or --input with --reference")
     kind = read_json(find_bundle(plan.models[""]) / "drafter" / "config.json", ModelError).get("kind", "block")

@@ -19,7 +19,7 @@ class Addresses:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Served:
     """The models that are served, and what the options say of them."""
 
     names: Sequence[str]

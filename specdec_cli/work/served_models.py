@@ -27,20 +27,20 @@ from specdec_cli.server.queue import Pool
 from specdec_cli.server.service import Service, Words, add_alternatives, add_model
 from specdec_cli.text.glossary import Glossary, check_order
 from specdec_cli.text.spelling.word_list import WordList
-from specdec_cli.work.serve_options import Asked
+from specdec_cli.work.serve_options import Served
 
 
-def load_models(asked: Asked, limits: Limits, keys: Keys, origins: Sequence[str], log: Log) -> tuple[Service, ASGIApp, list[str]]:
+def load_models(served: Served, limits: Limits, keys: Keys, origins: Sequence[str], log: Log) -> tuple[Service, ASGIApp, list[str]]:
     """Load the models. Returns the service, its application, and the paths of the routes."""
-    machine = asked.machine
-    words = read_words(asked.glossary, asked.ignoring)
-    choices = [ModelChoice(name, offline=machine.offline, instruction=asked.instruction) for name in asked.names]
+    machine = served.machine
+    words = read_words(served.glossary, served.ignoring)
+    choices = [ModelChoice(name, offline=machine.offline, instruction=served.instruction) for name in served.names]
     words_of = words_of_models(words, choices)
     pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
     service = Service(pool, {}, {}, limits, keys, log, words=words.listed)
     showings: dict[str, Showing] = {}
     for choice, own in zip(choices, words_of, strict=True):
-        showings |= _load(service, choice, machine, asked.decoding, own)
+        showings |= _load(service, choice, machine, served.decoding, own)
     return service, *make_application(service, origins, showings)
 
 

@@ -11,7 +11,7 @@ from specdec_cli.server.guard import Gate, Keys, Limits, is_loopback, read_keys,
 from specdec_cli.server.monitoring import Log, RequestMetrics
 from specdec_cli.server.run import listen_tcp, serve, unix_socket
 from specdec_cli.server.worker_process import Start
-from specdec_cli.work.serve_options import Addresses, Asked
+from specdec_cli.work.serve_options import Addresses, Served
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def serve_models(
-    asked: Asked, addresses: Addresses, keys: Path | None, allowed: Sequence[str], limits: tuple[int, int, float], *, quiet: bool
+    served: Served, addresses: Addresses, keys: Path | None, allowed: Sequence[str], limits: tuple[int, int, float], *, quiet: bool
 ) -> None:
     """Serve until a signal arrives, for clients that have one of the `keys` and pages of the origins `allowed`.
 
@@ -32,9 +32,9 @@ def serve_models(
     origins = [read_origin(each) for each in allowed]
     known = Keys() if keys is None else read_keys(keys)
     log, metrics, bounds = Log(quiet=quiet), RequestMetrics(), Limits(*limits)
-    if asked.instruction is not None and len(asked.names) > 1:
+    if served.instruction is not None and len(served.names) > 1:
         raise UsageError("--instruction is for one model; convert --instruction stores it in a bundle")
-    start = Start(load, (asked, bounds, known, origins, log))
+    start = Start(load, (served, bounds, known, origins, log))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(addresses.host, addresses.port))] if addresses.uses_tcp else []
         if addresses.unix is not None:
@@ -44,8 +44,8 @@ def serve_models(
         serve(front, gate, sockets, bounds.seconds, log)
 
 
-def load(asked: Asked, limits: Limits, keys: Keys, origins: Sequence[str], log: Log) -> "tuple[Service, ASGIApp, list[str]]":
+def load(served: Served, limits: Limits, keys: Keys, origins: Sequence[str], log: Log) -> "tuple[Service, ASGIApp, list[str]]":
     """Load the models in the worker process. Returns the service, its application, and the paths of the routes."""
     from specdec_cli.work.served_models import load_models  # the process that clients reach does not need it
 
-    return load_models(asked, limits, keys, origins, log)
+    return load_models(served, limits, keys, origins, log)

@@ -118,6 +118,7 @@ def test_mask_predict_takes_iterations_from_its_name_or_a_sweep() -> None:
 
 def test_sweep_values_are_parsed() -> None:
     assert parse_sweep("block-size=8,4,8") == ("block-size", (8, 4))
+    assert parse_sweep("block-size=auto,4") == ("block-size", ("auto", 4))
     assert parse_sweep("tolerance=0,2.5") == ("tolerance", (0.0, 2.5))
     assert parse_sweep("mode=careful,thorough") == ("mode", ("careful", "thorough"))
 

@@ -173,6 +173,7 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
         (["--analysis", "ends"], "ka\tlo\n", UsageError, "chooses its rows"),
         (["--beam-size", "4"], "ka\tlo\n", UsageError, "--beam-size is for rows of beam search"),
         (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta, tolerance and block-size are tuned"),
+        (["--sweep", "block-size=auto,2"], "ka\tlo\n", UsageError, "a bundle stores a number, not auto"),
         (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),
         ([], "ka\tlo\nmi\n", InputError, "stdin, line 2: 1 tab-separated field, expected 2"),
