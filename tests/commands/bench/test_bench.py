@@ -153,7 +153,7 @@ def test_output_that_differs_from_greedys_fails_after_the_report(
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
     outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"})
-    monkeypatch.setattr("specdec_cli.benchmark.measure.run", lambda *_: outcome)
+    monkeypatch.setattr("specdec_cli.work.benching.run", lambda *_: outcome)
 
     result = run("--json", tmp_path / "bench.json")
     assert isinstance(result.exception, SpecdecError) == broken
