@@ -134,14 +134,7 @@ def test_one_other_text_does_not(text: str) -> None:
     assert texts(parse(_catalogue(text), "po")) in ([text], [])
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("{n, plural, one {# day} other {# days}}", "{n, plural, one {# DAY} other {# DAYS}}"),
-        ("Of {n, plural,\\n  one {# day}\\n  other {# days}\\n} left", "OF {n, plural,\\n  one {# DAY}\\n  other {# DAYS}\\n} LEFT"),
-        ("{n} days, {plural}", "{n} DAYS, {plural}"),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), CASES.the_forms_of_a_message_are_texts)
 def test_the_forms_of_a_message_are_texts(text: str, written: str) -> None:
     made = polib.pofile(translated(f'msgid "{text}"\nmsgstr ""\n', "po"))
     assert made[0].msgstr == written.replace("\\n", "\n")

@@ -105,15 +105,7 @@ def test_an_edit_that_only_removes_a_line_break_is_left_out() -> None:
     assert segment.fitted(find_edits(segment.text, "Each lint, also contains it.")) == []
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("A list of\nthe big problem.\n", "A list of\nbig problem.\n"),
-        ("- A list of\n  the big problem.\n", "- A list of\n  big problem.\n"),
-        ("> A list of\n> the big problem.\n", "> A list of\n> big problem.\n"),
-        ("A list of\nthe **big** problem.\n", "A list of\n**big** problem.\n"),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), CASES.the_first_word_of_a_line_is_deleted_with_the_space_after_it)
 def test_the_first_word_of_a_line_is_deleted_with_the_space_after_it(before: str, after: str) -> None:
     (segment,) = parse(before, "md").segments
     output = segment.text.replace("the ", "")

@@ -81,15 +81,7 @@ def test_unchanged_segments_give_the_same_bytes(lines: list[str], ending: str, s
     assert changed.count(b"q") == len(document.segments)
 
 
-@pytest.mark.parametrize(
-    ("lines", "text"),
-    [
-        ("- Mr. Brown,\n  please wait here.", "- Mr. Brown, please wait here."),
-        ("- I see it,\n  you are late.", "- I see it, you are late."),
-        ("\u2013 I would like\n\ta little of it.", "\u2013 I would like a little of it."),
-        ("  The house behind the\n  garden is really old.", "The house behind the garden is really old."),
-    ],
-)
+@pytest.mark.parametrize(("lines", "text"), CASES.the_indentation_of_a_line_is_no_text)
 def test_the_indentation_of_a_line_is_no_text(lines: str, text: str) -> None:
     cue = f"1\n00:00:01,000 --> 00:00:02,000\n{lines}\n"
     assert texts(parse(cue, "srt")) == [text]

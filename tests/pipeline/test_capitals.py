@@ -29,14 +29,7 @@ def test_shouted_sentences_have_function_words_or_a_final_mark(text: str, expect
     assert is_in_capitals(text, "en") == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "small"),
-    [
-        ("ERROR: I FOUND IT", "Error: I found it"),
-        ('"\u00c4RGER" UND `LS`', '"\u00c4rger" und `LS`'),
-        ("`LS` IS HERE", "`LS` Is here"),
-    ],
-)
+@pytest.mark.parametrize(("text", "small"), CASES.the_first_letter_stays_a_capital)
 def test_the_first_letter_stays_a_capital(text: str, small: str) -> None:
     assert in_small_letters(text) == small
 

@@ -61,14 +61,7 @@ def test_there_is_always_an_output(text: str, model: Callable[[str], str]) -> No
     assert placed(text, model)[0] is not None
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "restored"),
-    [
-        ("Save as\u2026", "Speichern als...", "Speichern als\u2026"),
-        ("Well\u2026 no", "Nun, nein", "Nun, nein"),
-        ("Well... no\u2026", "Nun... nein...", "Nun... nein..."),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "restored"), CASES.an_ellipsis_is_read_as_dots_and_written_as_in_the_source)
 def test_an_ellipsis_is_read_as_dots_and_written_as_in_the_source(source: str, output: str, restored: str) -> None:
     assert placed(source, lambda _: output) == (restored, [source.replace("\u2026", "...")])
 
@@ -82,14 +75,7 @@ def test_a_range_of_numbers_is_read_with_a_hyphen() -> None:
     assert placed("Wait 25\u201330 minutes.", lambda source: source) == ("Wait 25\u201330 minutes.", ["Wait 25-30 minutes."])
 
 
-@pytest.mark.parametrize(
-    ("text", "output", "written"),
-    [
-        ("Cut && paste", "Schneiden & kleben", "Schneiden && kleben"),
-        ("Cut && paste", "Schneiden und kleben", "Schneiden und kleben"),
-        ("I saw... ...him.", "Ich sah... ihn.", "Ich sah... ...ihn."),
-    ],
-)
+@pytest.mark.parametrize(("text", "output", "written"), CASES.two_ampersands_and_two_ellipses_are_written_back)
 def test_two_ampersands_and_two_ellipses_are_written_back(text: str, output: str, written: str) -> None:
     read = plain_characters(text, lacks)
     assert placed(text, lambda _: output)[:2] == (written, [read]) and "&&" not in read and "... ..." not in read

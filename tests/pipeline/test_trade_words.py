@@ -35,14 +35,7 @@ def test_names_lengthened_words_and_titles_stay(line: str, corrector: LineCorrec
     assert [found.text for found in corrector.correct([line])] == [line]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("I recieve a letter.", "I receive a letter."),
-        ("My freind is here.", "My friend is here."),
-        ("She have two cats.", "She has two cats."),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), CASES.misspellings_are_corrected)
 def test_misspellings_are_corrected(line: str, expected: str, corrector: LineCorrector) -> None:
     assert [found.text for found in corrector.correct([line])] == [expected]
 

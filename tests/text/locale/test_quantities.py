@@ -185,14 +185,7 @@ def test_a_quantity_alone_is_written_as_in_the_target_language(text: str, expect
     assert written_alone(text, ("en", "en")) is None
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("von 9\u201317 Uhr", "from 9-17 AM", "from 9-5 PM"),
-        ("Geöffnet 9-17 Uhr.", "Open 9-17 p.m.", "Open 9-5 PM."),
-        ("von 9 bis 17 Uhr", "from 9 to 5 p.m.", "from 9 to 5 p.m."),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), CASES.hours_of_the_24_hour_clock_are_written_anew)
 def test_hours_of_the_24_hour_clock_are_written_anew(source: str, output: str, expected: str) -> None:
     assert realise(source, output, ("de", "en")) == expected
 

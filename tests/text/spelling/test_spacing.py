@@ -35,14 +35,7 @@ def test_tables_and_styles_keep_their_spaces(text: str) -> None:
     assert repeated_spaces(text) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "corrected"),
-    [
-        ("I don`t know, it\u00b4s John\u2032s.", "I don't know, it's John's."),
-        ("We\u00b4re here and they`ll go.", "We're here and they'll go."),
-        ("Use caf\u00b4e.", "Use caf\u00b4e."),
-    ],
-)
+@pytest.mark.parametrize(("text", "corrected"), CASES.accents_in_short_forms_become_apostrophes)
 def test_accents_in_short_forms_become_apostrophes(text: str, corrected: str) -> None:
     assert apply_edits(text, apostrophes(text)) == corrected
 
