@@ -41,21 +41,9 @@ def translate(*options: str, text: str = "") -> Result:
     return CliRunner().invoke(app, ["translate", "--threads", "1", *options], input=text.encode())
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ((), "en-de"),
-        (("en",), "en-de"),
-        (("de",), "de-en"),
-        (("de-AT",), "de-en"),
-        (("deu", "en-GB"), "de-en"),
-        (("", "en"), "de-en"),
-        (("", "de"), "en-de"),
-        (("en", "de"), "en-de"),
-    ],
-)
+@pytest.mark.parametrize(("options", "name"), CASES.languages_choose_a_shipped_bundle)
 @pytest.mark.usefixtures("both")
-def test_languages_choose_a_shipped_bundle(options: tuple[str, ...], name: str) -> None:
+def test_languages_choose_a_shipped_bundle(options: list[str], name: str) -> None:
     assert chosen_translator(None, *options) == ModelChoice(name)
     assert served_bundles() == ["en-de", "de-en", "en-gec"]
 

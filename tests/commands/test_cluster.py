@@ -11,6 +11,9 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.console.options import with_ray_address
 from tests.commands.cluster_runs import alone, run
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +29,7 @@ def text(tmp_path: Path, lines: list[str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("given", "read"),
-    [
-        (["--ray"], ["--ray=local"]),
-        (["a.txt", "--ray", "b.txt"], ["a.txt", "--ray=local", "b.txt"]),
-        (["--ray", "10.0.0.1:6379", "b.txt"], ["--ray", "10.0.0.1:6379", "b.txt"]),
-        (["--ray", "auto"], ["--ray", "auto"]),
-        (["--ray", "-q"], ["--ray=local", "-q"]),
-        (["--ray=[::1]:6379", "--", "--ray"], ["--ray=[::1]:6379", "--", "--ray"]),
-    ],
-)
+@pytest.mark.parametrize(("given", "read"), CASES.the_address_is_optional)
 def test_the_address_is_optional(given: list[str], read: list[str]) -> None:
     assert with_ray_address(given) == read
 
@@ -119,32 +112,14 @@ def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, m
     assert not (tmp_path / ".out.shards").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--ray"], "give --output or --output-dir"),
-        (["--workers", "2"], "--workers is for runs with --ray"),
-        (["--retries", "2"], "--retries is for runs with --ray"),
-        (["--shard-lines", "2"], "--shard-lines is for runs with --ray"),
-        (["--ray", "-o", "OUT", "--trace"], "--trace shows the rounds of one process"),
-        (["--ray", "-o", "OUT", "--stats"], "--stats has the time and memory of one process"),
-        (["--ray", "ray://host:10001", "-o", "OUT"], "run the command on a machine of the cluster"),
-        (["--ray", "127.0.0.1:1", "-o", "OUT"], "the Ray cluster at 127.0.0.1:1: nothing answers at this address"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), CASES.wrong_use_is_named)
 def test_wrong_use_is_named(options: list[str], words: str, bundle_folder: Path, text: Path, tmp_path: Path) -> None:
     given = [option.replace("OUT", str(tmp_path / "out")) for option in options]
     result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), *given])
     assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "words"),
-    [
-        ("corrupt", ["--processes", "2"], "--workers is the number of workers of a cluster"),
-        ("correct", ["--in-place"], "--in-place does not go with --ray"),
-    ],
-)
+@pytest.mark.parametrize(("command", "option", "words"), CASES.options_without_effect_on_a_cluster_are_refused)
 def test_options_without_effect_on_a_cluster_are_refused(command: str, option: list[str], words: str, text: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [command, str(text), "-o", str(tmp_path / "out"), "--ray", *option])
     assert (result.exit_code, words in result.stderr) == (2, True), result.stderr

@@ -44,17 +44,8 @@ def test_conversion_to_ctranslate2_is_checked(bundle_folder: Path, tmp_path: Pat
     assert (tmp_path / "model" / "model.bin").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--from", "word2vec"), "known are bundle, huggingface, marian, fairseq"),
-        (("--to", "ctranslate2", "--quantization", "int3"), "int3"),
-        (("--quantization", "int8"), "--quantization is for --to ctranslate2"),
-        (("--to", "ctranslate2", "--storage", "int8"), "--storage is for bundles"),
-        (("--revision", "main"), "--revision is for models on the hub"),
-    ],
-)
-def test_formats_that_do_not_apply_are_refused(arguments: tuple[str, ...], words: str, bundle_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("arguments", "words"), CASES.formats_that_do_not_apply_are_refused)
+def test_formats_that_do_not_apply_are_refused(arguments: list[str], words: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "model", *arguments)
     assert isinstance(result.exception, UsageError)
     assert words in str(result.exception)

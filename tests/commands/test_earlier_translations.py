@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from tests.tables import sample
+from tests.tables import sample, tables
+
+CASES = tables(__file__)
 
 pytest.importorskip("rapidfuzz")
 TEXT = "kalo mita resu\nno pe difo. Kalo resu!\n\n- mita kalo {name} no\n"
@@ -95,16 +97,8 @@ def test_a_memory_from_an_earlier_version_gives_the_same_drafts(
     assert one == other
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "changed"),
-    [
-        ("a.md", "# kalo mita\n\nno *pe* difo,\nkalo resu!\n\n- mita kalo\n- mita pe\n", ("mita pe", "mita no")),
-        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nkalo mita.\n\n2\n00:00:03,000 --> 00:00:04,000\nno <i>pe</i>\n", ("no", "mita")),
-        ("a.po", 'msgid "kalo mita"\nmsgstr ""\n\nmsgid "no pe"\nmsgstr ""\n', ("no", "mita")),
-        ("a.html", "<p>kalo mita</p><p>no <b>pe</b></p>", ("no", "mita")),
-    ],
-)
-def test_documents_have_earlier_versions_too(name: str, text: str, changed: tuple[str, str], bundle_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "text", "changed"), CASES.documents_have_earlier_versions_too)
+def test_documents_have_earlier_versions_too(name: str, text: str, changed: list[str], bundle_folder: Path, tmp_path: Path) -> None:
     old, translated, new = (tmp_path / f"{which}-{name}" for which in ("old", "translated", "new"))
     old.write_text(text)
     translated.write_text(run(bundle_folder, old).stdout.replace("#, fuzzy\n", ""))
@@ -169,28 +163,9 @@ def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path:
     assert (copied[1]["text"], copied[1]["tokens"]) == ("Doch.", 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (("--tm", "m.tsv", "--previous", "m.tsv", "m.tsv"), 2, "--tm and --previous are alternatives; give one"),
-        (("--tm", "m.tsv", "--tm", "m.tsv"), 2, "--tm is given twice; join the memories in one file"),
-        (("--unwrap", "--previous", "m.tsv", "m.tsv"), 2, "--previous compares the texts line by line"),
-        (("-s", 50), 2, "--similarity is for drafts from --tm or --previous"),
-        (("--exact-matches", "copy"), 2, "--exact-matches is for drafts from --tm or --previous"),
-        (("--tm", "m.tsv", "--decoding", "beam"), 2, "for decodings that give greedy's output, not for beam"),
-        (("--tm", "m.tsv", "--decoding", "input-guided", "--preset", "high-quality"), 2, "greedy's output, not for input-guided"),
-        (("--tm", "m.tsv", "-s", 101), 2, "100"),
-        (("--tm", "m.tsv", "-s", "nan"), 2, "--similarity"),
-        (("--tm", "missing.tmx"), 3, "missing.tmx: no such file"),
-        (("--tm", "m.tsv", "--previous"), 2, "requires 2 arguments"),
-        (("--previous", "m.md", "n.html"), 2, "--previous: m.md is md and n.html is html; give two files of one format, or --format"),
-        (("--previous", "m.md", "n.md"), 3, "n.md: no such file"),
-        (("--previous", "n.po", "m.po"), 3, "n.po: no such file"),
-        (("--previous", "m.tsv", "n.tsv"), 3, "n.tsv: ends after line 1, but m.tsv has more lines"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "words"), CASES.wrong_use_is_explained)
 def test_wrong_use_is_explained(
-    arguments: tuple[object, ...], code: int, words: str, bundle_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[object], code: int, words: str, bundle_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.tsv").write_text("kalo\tmita\nmita\tkalo\n")
     (tmp_path / "n.tsv").write_text("kalo\n")

@@ -9,6 +9,9 @@ import pytest
 from specdec_cli.corruption.corrupter import KINDS, Corrupter, CorruptionRecipe, ErrorCounts
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.recipe import RECIPES, load_recipe
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def test_the_shipped_recipes_have_every_kind_of_error() -> None:
@@ -23,21 +26,7 @@ def test_changes_apply_to_nested_keys() -> None:
     assert (recipe.clean, recipe.errors.mean, recipe.rates["tense"]) == (0.5, 0.02, 7)
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ("rates.comma_drpo=1", "comma_drpo"),
-        ("claen=0.5", "claen"),
-        ("errors.men=1", "men"),
-        ("clean=1.5", "clean must be a number from 0 to 1"),
-        ("rates.tense=-1", "rates.tense"),
-        ("rates.tense=nan", "rates.tense"),
-        ("rates.tense=true", "rates.tense"),
-        ("rates.tense=often", "rates.tense"),
-        ("errors.variance=-0.1", "errors: variance must be a number from 0 to 1"),
-        ("rates=3", "rates"),
-    ],
-)
+@pytest.mark.parametrize(("change", "named"), CASES.invalid_keys_and_values_are_named)
 def test_invalid_keys_and_values_are_named(tmp_path: Path, change: str, named: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("clean = 0.1\n")

@@ -31,6 +31,9 @@ from tests.decoding.copies import FORMS, ends_with_copies, limited_copies
 from tests.decoding.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 processors = pytest.importorskip("transformers.generation.logits_process", reason="transformers is not installed")
 LONGEST = 30
@@ -209,20 +212,7 @@ def test_source_ids_beyond_the_target_vocabulary_exclude_nothing() -> None:
     assert constrained == free
 
 
-@pytest.mark.parametrize(
-    ("text", "copies", "expected"),
-    [
-        ([5, 9, 9], 1, True),
-        ([5, 9, 9], 2, False),
-        ([9, 9, 9], 2, True),
-        ([9, 8, 9, 8, 9], 2, True),  # 8 has no letter
-        ([9, 8, 9, 8, 9, 8], 2, False),
-        ([9, 10, 9, 10, 9], 2, False),
-        ([9, 10, 9, 10, 9, 10], 2, True),
-        ([9, 8, 11, 8, 9], 2, True),  # 11 has the form of 9
-        ([8, 8, 8], 2, False),
-    ],
-)
+@pytest.mark.parametrize(("text", "copies", "expected"), CASES.copies_count_between_letters)
 def test_copies_count_between_letters(text: list[int], copies: int, expected: bool) -> None:
     assert ends_with_copies(text, copies) == expected
 

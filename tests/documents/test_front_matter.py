@@ -30,13 +30,7 @@ def test_title_and_description_are_texts_with_the_option() -> None:
     assert document.translated([each.text for each in document.segments]).decode() == text
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "title: >", "title: |", "title: A house # old", "title: A: b", 'title: "a \\" b"', "title: &a house", "  title: Inside",
-        "subtitle: A house", "title: [a, b]", "title:", "titles: A house", "title: 12", "title: {{ page }}", "title: 'it''s'",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("line", TEXTS.other_values_are_kept)
 def test_other_values_are_kept(line: str) -> None:
     text = f"---\n{line}\n---\n\nA house.\n"
     assert [each.text for each in read(text).segments] == ["A house."]

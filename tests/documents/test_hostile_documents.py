@@ -11,6 +11,9 @@ from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.tags.markup import bare
 from tests.documents.helper import parse, steps, texts, translated, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 PO = 'msgid ""\nmsgstr ""\n\nmsgid "'
@@ -83,20 +86,7 @@ def test_joining_lines_takes_a_number_of_steps_that_grows_with_them(line: str) -
     assert work(40_000) < 6 * work(10_000) + 20_000
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        r'<meta charset="unicode_escape"><p>Hello \u003cscript\u003e</p>',
-        r'<meta charset="raw_unicode_escape"><p>Hello \u003cb\u003e</p>',
-        '<meta charset="utf-7"><p>Hello +ADw-script+AD4-</p>',
-        '<meta charset="idna"><p>Hello</p>',
-        '<meta charset="punycode"><p>Hello</p>',
-        '<meta charset="hex"><p>Hello</p>',
-        '<meta charset="utf-16"><p>Hello</p>',
-        '<meta charset="UTF-32LE"><p>Hello</p>',
-        '<meta charset="zlib_codec"><p>Hello</p>',
-    ],
-)
+@pytest.mark.parametrize("text", CASES.encodings_that_only_python_knows_are_not_read)
 def test_encodings_that_only_python_knows_are_not_read(text: str) -> None:
     document = parse(text, "html")
     assert document.translated([each.replace("Hello", "Hallo") for each in texts(document)]).decode() == text.replace("Hello", "Hallo")

@@ -1,5 +1,7 @@
 """Tokenised text is joined, edited and split again; edits of characters."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,9 @@ from hypothesis import strategies as st
 from specdec_cli.metrics.character_edits import CharacterEdit, character_edits, match_characters
 from specdec_cli.metrics.max_match import MaxMatch
 from specdec_cli.metrics.tokenised import detokenise, join_with_spaces, tokenise
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TEXT = "I do n't like he 's cat , ok ( really ) ."
 
@@ -56,25 +61,8 @@ def test_abbreviations_are_not_split() -> None:
     assert detokenise(["in", "the", "US"]).edit("in the U.S.") == ("in", "the", "U.S.")
 
 
-@pytest.mark.parametrize(
-    ("source", "changed", "edits"),
-    [
-        ("我喜欢书", "我喜欢书", []),
-        ("我坐飞机", "我做飞机", [(1, 2, "做")]),
-        ("我书", "我喜欢看书", [(1, 1, "喜欢看")]),
-        ("我很很的好", "我很好", [(1, 2, ""), (3, 4, "")]),
-        ("我非常的很好", "我好", [(1, 5, "")]),
-        ("我学天习", "我天学习", [(1, 3, "天学")]),
-        ("今天的我去", "今天我去了", [(2, 3, ""), (5, 5, "了")]),
-        ("门天好", "们今好", [(0, 2, "们今")]),
-        ("我在家里学", "我家学", [(1, 2, ""), (3, 4, "")]),
-        ("买10个梨", "买十个梨", [(1, 3, "十")]),
-        ("慢慢他走了", "他走慢慢了", [(0, 4, "他走慢慢")]),
-        ("他走慢慢了", "慢慢他走了", [(0, 4, "慢慢他走")]),
-        ("", "好", [(0, 0, "好")]),
-    ],
-)
-def test_edits(source: str, changed: str, edits: list[tuple[int, int, str]]) -> None:
+@pytest.mark.parametrize(("source", "changed", "edits"), CASES.edits)
+def test_edits(source: str, changed: str, edits: list[list[Any]]) -> None:
     assert character_edits(source, changed) == {CharacterEdit(*edit) for edit in edits}
 
 

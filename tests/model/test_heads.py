@@ -14,6 +14,9 @@ from specdec_cli.model.drafter import Heads
 from specdec_cli.model.drafter_config import HeadsConfig, drafter_config
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def test_saving_and_loading_restores_heads(bundle: Bundle, tmp_path: Path) -> None:
@@ -35,20 +38,7 @@ def test_a_configuration_has_the_kind_that_it_names(made: Any) -> None:
     assert drafter_config({"layers": 2}).kind == "block"
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"kind": "wings"}, "kind must be block or heads, not 'wings'"),
-        ({"kind": "block"}, "unknown key 'start'"),
-        ({"max_block": 0}, "max_block must be an integer from 1 to 256, not 0"),
-        ({"max_block": 7}, r"lacks 'heads\.6"),
-        ({"max_block": 256, "feed_forward": 16384}, "at least"),
-        ({"candidates": 65}, "candidates must be an integer from 1 to 64, not 65"),
-        ({"shortlist": 321}, "shortlist is 321"),
-        ({"shortlist": 3}, "candidates is 4, but the shortlist has 3"),
-        ({"layers": 1}, "unknown key 'layers'"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), CASES.damaged_files_of_heads_are_named)
 def test_damaged_files_of_heads_are_named(changes: dict[str, Any], words: str, bundle: Bundle, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), tmp_path)
     file = tmp_path / "drafter" / "config.json"

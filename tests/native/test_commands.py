@@ -14,6 +14,9 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app
 from specdec_cli.model.bundle import Bundle, save_bundle
 from tests.command_line import done
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LINES = "Tom is at home.\nIs this the number 42?\n\nThe dog sleeps, and the cat is in the garden.\n"
 LEARNER = "He go to school.\nI has seen it.\nAll is well.\n"
@@ -77,20 +80,8 @@ def test_drafts_that_may_be_left_out_are() -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize(
-    ("options", "machine"),
-    [
-        (["--decoding", "beam", "--beam-size", "33"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "gs-jacobi", "--block-size", "auto"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "gs-jacobi", "--block-size", "auto", "--engine", "native"], ("PyTorch over passes of the native engine",)),
-        (["--decoding", "gs-jacobi", "--block-size", "auto", "--trace"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "greedy", "--trace"], ("cpu, int8", ", native engine (")),
-        (["--decoding", "jacobi", "--trace"], ("cpu, int8", ", native engine (")),
-        (["--decoding", "jacobi", "--engine", "reference", "--precision", "int8"], ("cpu, int8", "PyTorch's operators")),
-        (["--precision", "float32"], ("cpu, float32", "PyTorch's operators")),
-    ],
-)
-def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], machine: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("options", "machine"), CASES.what_it_cannot_do_pytorch_does_over_its_passes)
+def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], machine: list[str]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
     assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
     assert all(part in " ".join(done.stderr.split()) for part in machine)
@@ -125,13 +116,7 @@ def test_a_model_of_another_order_is_computed_by_its_passes(make_bundle: Callabl
     assert (done.exit_code, done.stdout) == (0, expected.stdout)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--precision", "float32"], "it computes in int8 on a CPU, not in float32"),
-        (["--device", "cuda"], "it computes in int8 on a CPU, not on cuda"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), CASES.what_it_cannot_do_is_refused_with_a_sentence)
 def test_what_it_cannot_do_is_refused_with_a_sentence(options: list[str], message: str) -> None:
     result = run("translate", "--engine", "native", *options, text="Tom is at home.\n")
     assert result.exit_code == 2

@@ -8,6 +8,9 @@ from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, EditRule, applied
 from specdec_cli.text.edits import Edit, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 KNOWN = count_ngrams(["The cat and the cats see the house , the houses and the Meaning of life near by ."] * 20)
 FILTER = EditFilter(minimum=-1.0, minimum_beside_others=-2.0)
@@ -23,36 +26,8 @@ def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...
     return names
 
 
-@pytest.mark.parametrize(
-    ("text", "changed", "scores", "names"),
-    [
-        ("See `cat` and the cat", "See `cats` and the cats", (), ["protected"]),
-        ("Go to http://cat.org by the house", "Go to http://cat.com by the houses", (), ["protected"]),
-        ("The cat see the house", "The cats see the houses", (-0.5, -2.5), ["low score"]),
-        ("The cat see the house", "The cats see the houses", (-1.5, -1.5), ["low score alone", "low score alone"]),
-        ("The cat see the house", "The cats see the houses", (-0.5, -1.5), []),
-        ("The 12 cats see the house", "The 13 cats see the houses", (), ["lost content"]),
-        ("The cat and the house", "The house", (), ["lost content"]),
-        ("The \ufb01rst … word", "The first ... word", (), ["normal form"]),
-        ("It costs ½ £ now", "It costs 1\u20442 £ now", (), ["normal form"]),
-        ("The cat see the house", "The cattzes see the house", (), ["unknown word"]),
-        ("The Meaning Of Life And Cats", "The Meaning Of life And Cats", (), ["title"]),
-        ("The House By Cats", "The House Of Cats", (), ["title"]),
-        ("The House And Cats", "The House And The Cats", (), ["title"]),
-        ("How to Cook a Fish in Ten Minutes", "How to Cook a Fish in Ten Minutes.", (), ["title"]),
-        ("Where to Find the Best Bread", "Where to Find the Best Bread?", (), ["title"]),
-        ("What to Do in the House", "What to Do in the House!", (), ["title"]),
-        ("The Meaninng Of Life And Cats", "The Meaning Of Life And Cats", (), []),
-        ("The team are in the house", "The team is in the house", (), ["form"]),
-        ("cats see houses near by", "the cats see the houses near by", (), ["form", "form"]),
-        ("the cats see the house", "The cats see the house", (), ["small letters"]),
-        ("the cats see the house.", "The cats see the house.", (), []),
-        ("the cat see the house", "The cat see the houses", (), []),
-        ("The House And And Cats", "The House And Cats", (), []),
-        ("The Cats And A Old House", "The Cats And An Old House", (), []),
-    ],
-)
-def test_the_first_rule_that_rejects_an_edit_is_named(text: str, changed: str, scores: tuple[float, ...], names: list[str]) -> None:
+@pytest.mark.parametrize(("text", "changed", "scores", "names"), CASES.the_first_rule_that_rejects_an_edit_is_named)
+def test_the_first_rule_that_rejects_an_edit_is_named(text: str, changed: str, scores: list[float], names: list[str]) -> None:
     assert rejected(text, changed, *scores) == names
 
 

@@ -21,6 +21,9 @@ from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.tags.markup import without_tags
 from tests.fakes import tiny_drafter
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 GREEDY = Decoding(max_length=12)
 
@@ -155,30 +158,13 @@ def test_every_line_is_decoded_if_languages_are_unknown(bundle: Bundle, lines: l
     assert checked == [one.text or line for one, line in zip(translate(bundle, lines), lines, strict=True)]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        " ",
-        "<b>123</b>",
-        "- <i>5</i>",
-        "<a href='x'>https://example.org/x</a>",
-        "<p>Das <b>Haus</b> ist sehr gro\u00df, aber der Garten ist <a href='x'>nicht</a> hier.</p>",
-    ],
-)
+@pytest.mark.parametrize("line", CASES.a_copied_line_keeps_its_tags)
 def test_a_copied_line_keeps_its_tags(bundle: Bundle, line: str) -> None:
     (copied,) = LineTranslator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de")).translate([line])
     assert copied == Translation(line)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("Please <b>save</b> now", "<b>Speichern</b> bitte jetzt"),
-        ("- <i>Please <b>save</b> now</i>", "- <i><b>Speichern</b> bitte jetzt</i>"),
-        ("Please save now", "Speichern bitte jetzt"),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), CASES.the_stored_tags_of_equal_sources_are_copied)
 def test_the_stored_tags_of_equal_sources_are_copied(bundle: Bundle, line: str, expected: str) -> None:
     entries = list(sentence_pairs([Pair("Please <b>save</b> now", "<b>Speichern</b> bitte jetzt")]))
     translator = LineTranslator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de"))

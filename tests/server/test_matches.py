@@ -90,17 +90,8 @@ def test_no_sentence_begins_inside_a_long_one() -> None:
     assert not following.continues
 
 
-@pytest.mark.parametrize(
-    ("parts", "output", "replaced"),
-    [
-        (["He have ", "*", "a apple", "*", "."], "He has an apple.", [("have ", "has "), ("a", "an")]),
-        (["He have ", "$x$=Dummy", " apple."], "He has Dummy apples.", [("have", "has"), ("apple", "apples")]),
-        (["He and", "~= ", "his friend has gone."], "He and his friends have gone.", [("friend has", "friends have")]),
-        (["He ha", "*", "ve a dog."], "He has a dog.", []),
-        (["I see the ", "*", "the", "*", " dog."], "I see the dog.", []),
-    ],
-)
-def test_edits_are_made_between_markup(parts: list[str], output: str, replaced: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("parts", "output", "replaced"), CASES.edits_are_made_between_markup)
+def test_edits_are_made_between_markup(parts: list[str], output: str, replaced: list[list[str]]) -> None:
     annotation: list[dict[str, str | None]] = [{"text": part} for part in parts]
     for index in range(1, len(parts), 2):
         markup, _, shown = parts[index].partition("=")
@@ -110,5 +101,5 @@ def test_edits_are_made_between_markup(parts: list[str], output: str, replaced: 
     edits = line.between(line.within_lines(find_edits(line.text, output)), text.breaks)
     spans = [(edit, text.original_span(*line.span(edit.start, edit.end))) for edit in edits]
     document = "".join(part.partition("=")[0] for part in parts)
-    found = [(document[slice(*span)], edit.text) for edit, span in spans if span is not None]
+    found = [[document[slice(*span)], edit.text] for edit, span in spans if span is not None]
     assert found == replaced

@@ -5,6 +5,9 @@ import pytest
 from specdec_cli.errors import UsageError
 from specdec_cli.server.guard import read_origin
 from tests.server.conftest import Running, running
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 FORM = "q=a&source=en&target=de"
 
@@ -28,21 +31,7 @@ def test_a_host_that_is_not_served_is_named(server: Running) -> None:
         assert other.ask("GET", "/health", headers={"Host": "evil.example"}).status == 200
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 200),
-        ({"Origin": "http://localhost:5000", "Host": "localhost:5000"}, 200),
-        ({"Origin": "http://localhost:5000", "Host": "LOCALHOST:5000"}, 200),
-        ({"Origin": "moz-extension://1234"}, 200),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "http://localhost:3000", "Host": "localhost:5000"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
-        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
-        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}, 200),
-    ],
-)
+@pytest.mark.parametrize(("headers", "status"), CASES.pages_of_other_sites_may_not_ask)
 def test_pages_of_other_sites_may_not_ask(server: Running, headers: dict[str, str], status: int) -> None:
     assert server.ask("POST", "/translate", FORM, {"Content-Type": "text/plain"} | headers).status == status
 
@@ -60,17 +49,7 @@ def test_pages_of_allowed_sites_may_ask() -> None:
         assert server.ask("POST", "/translate", FORM, headers).headers["access-control-allow-origin"] == "*"
 
 
-@pytest.mark.parametrize(
-    ("text", "origin"),
-    [
-        ("https://example.org/", "https://example.org"),
-        ("HTTPS://Example.ORG:443", "https://example.org"),
-        ("http://localhost:3000", "http://localhost:3000"),
-        ("http://[::1]:80/", "http://[::1]"),
-        ("https://b\u00fccher.example", "https://xn--bcher-kva.example"),
-        ("*", "*"),
-    ],
-)
+@pytest.mark.parametrize(("text", "origin"), CASES.origins_are_read_as_browsers_write_them)
 def test_origins_are_read_as_browsers_write_them(text: str, origin: str) -> None:
     assert read_origin(text) == origin
 

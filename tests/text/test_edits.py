@@ -7,31 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, inverse_edits, merge_edits, word_edit_ratio
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 Texts = st.text(st.sampled_from(["a", "b", "c", " ", " ", ".", "'", "\u00e9", "\t"]), max_size=24)
 
 
-@pytest.mark.parametrize(
-    ("source", "changed", "edits"),
-    [
-        ("He go home.", "He goes home.", [(3, 5, "goes")]),
-        ("He go  home .", "He goes  home.", [(3, 5, "goes"), (11, 12, "")]),
-        ("I went store.", "I went to the store.", [(6, 6, " to the")]),
-        ("Went home.", "He went home.", [(0, 4, "He went")]),
-        ("store is open", "The store is open", [(0, 0, "The ")]),
-        ("the the cat", "the cat", [(0, 4, "")]),
-        ("So the cat", "the cat", [(0, 3, "")]),
-        ("Yes", "Yes.", [(3, 3, ".")]),
-        ("a lot", "alot", [(0, 5, "alot")]),
-        ("well ,then", "well, then", [(4, 5, ""), (6, 6, " ")]),
-        ("its late", "it's late", [(0, 3, "it's")]),
-        ("", "So", [(0, 0, "So")]),
-        ("So", "", [(0, 2, "")]),
-    ],
-)
-def test_edits_between_texts_are_found(source: str, changed: str, edits: list[tuple[int, int, str]]) -> None:
+@pytest.mark.parametrize(("source", "changed", "edits"), CASES.edits_between_texts_are_found)
+def test_edits_between_texts_are_found(source: str, changed: str, edits: list[list[object]]) -> None:
     found = find_edits(source, changed)
-    assert [(edit.start, edit.end, edit.text) for edit in found] == edits
+    assert [[edit.start, edit.end, edit.text] for edit in found] == edits
     assert apply_edits(source, found) == changed
 
 

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.text.locale.quantities import find_quantities
+from tests.tables import tables
 from tools import large_corrector
 from tools.held_text import SCORES, differing, main
 from tools.large_corrector import SHARES, SIZES, edited, measure, table
 from tools.quantities import COUNT, drawn_sentences, is_right, translate
+
+CASES = tables(__file__)
 
 
 def test_lines_differ_by_their_text_and_by_their_number() -> None:
@@ -81,23 +84,7 @@ def test_each_drawn_sentence_has_one_quantity_of_its_kind(language: str) -> None
         assert (found.kind == "time") == (kind == "time") and bool(found.sign) == (kind == "price"), text
 
 
-@pytest.mark.parametrize(
-    ("kind", "source", "output", "languages", "right"),
-    [
-        ("number", "We saw 2,350 birds.", "Wir sahen 2.350 Vögel.", "en de", True),
-        ("time", "We eat at 5:30 PM.", "Wir essen um 17.30 Uhr.", "en de", True),
-        ("time", "Wir essen um 4 Uhr.", "We eat at 4 o'clock.", "de en", True),
-        ("price", "It costs $45.50.", "Es kostet 45,50 $.", "en de", True),
-        ("price", "It costs €45.", "Es kostet 45 Euro.", "en de", True),
-        ("number", "We saw 2,350 birds.", "Wir sahen 2,350 Vögel.", "en de", False),
-        ("number", "We saw 27 birds.", "Wir sahen 27 von 27 Vögeln.", "en de", False),
-        ("time", "We eat at 5:30 PM.", "Wir essen um 5.30 Uhr.", "en de", False),
-        ("time", "Wir essen um 16 Uhr.", "We eat at 4 o'clock.", "de en", False),
-        ("price", "It costs $45.50.", "Es kostet $45.50.", "en de", False),
-        ("price", "Es kostet 45 €.", "It costs $45.", "de en", False),
-        ("price", "Es kostet 45 €.", "It costs 45.", "de en", False),
-    ],
-)
+@pytest.mark.parametrize(("kind", "source", "output", "languages", "right"), CASES.quantities_are_right_as_the_target_language_writes_them)
 def test_quantities_are_right_as_the_target_language_writes_them(kind: str, source: str, output: str, languages: str, right: bool) -> None:
     first, second = languages.split()
     assert is_right(kind, source, output, (first, second)) == right

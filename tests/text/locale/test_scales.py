@@ -20,23 +20,9 @@ def test_an_output_has_the_word_of_its_language(source: str, output: str, expect
     assert realise(source, output, ("en", "de")) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "languages", "expected"),
-    [
-        ("See Fig. 2a and p. 12.", "Siehe Fig. 2a und p. 12.", ("en", "de"), "Siehe Abb. 2a und S. 12."),
-        ("Number 7 at 13.4\u00b0 E", "Zahl 7 auf 13,4\u00b0 E", ("en", "de"), "Nummer 7 auf 13,4\u00b0 O"),
-        ("8 a.m. PST, O at 3\u00b0", "8:00 Uhr. PST, O bei 3\u00b0", ("en", "de"), "8:00 Uhr PST, O bei 3\u00b0"),
-        ("A cook (m/f/d)", "Ein Koch (m/f/d)", ("en", "de"), "Ein Koch (m/w/d)"),
-        ("Ein Koch (w/m/d)", "A cook (w/m/d)", ("de", "en"), "A cook (f/m/d)"),
-        ("fig. 3 shows it.", "Fig. 3 zeigt es.", ("en", "de"), "Abb. 3 zeigt es."),
-        ("Siehe Abb. 3 und S. 12.", "See Abb. 3 and S. 12.", ("de", "en"), "See Fig. 3 and p. 12."),
-        ("J. S. 12 Abb. IV", "Abb. IV", ("de", "en"), "Fig. IV"),
-        ("the fig.", "die Fig.", ("en", "de"), "die Fig."),
-        ("See Fig. 2.", "Voir Fig. 2.", ("en", "fr"), "Voir Fig. 2."),
-    ],
-)
-def test_references_have_the_abbreviation_of_the_target(source: str, output: str, languages: tuple[str, str], expected: str) -> None:
-    assert with_references(source, output, languages) == expected
+@pytest.mark.parametrize(("source", "output", "own", "other", "expected"), CASES.references_have_the_abbreviation_of_the_target)
+def test_references_have_the_abbreviation_of_the_target(source: str, output: str, own: str, other: str, expected: str) -> None:
+    assert with_references(source, output, (own, other)) == expected
 
 
 def test_a_number_with_a_letter_stays() -> None:

@@ -44,21 +44,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         assert Lexicon.of_file(tmp_path / FILE).words
 
 
-@pytest.mark.parametrize(
-    ("word", "found"),
-    [
-        ("temparture", {"temperature": 2}),
-        ("busnies", {"business": 2}),
-        ("bisnes", {}),
-        ("sofisticated", {"sophisticated": 2}),
-        ("definelty", {"definitely": 3, "definite": 3}),
-        ("trobull", {"trouble": 2}),
-        ("imotions", {"emotions": 1}),
-        ("pottesium", {"potassium": 2}),
-        ("zzyzx", {}),
-        ("run", {}),
-    ],
-)
+@pytest.mark.parametrize(("word", "found"), TEXTS.words_with_similar_consonants_are_found)
 def test_words_with_similar_consonants_are_found(word: str, found: dict[str, int]) -> None:
     assert dict(Skeletons(lambda: sorted(TEXTS.lexicon)).similar(word)) == found
 
