@@ -30,9 +30,16 @@ class Kind(NamedTuple):
 
     draw: Callable[[random.Random], Drawn]
     share: int
-    task: str = "translate"
-    format: str = ""
-    bundle: str = "en-de"
+    task: str
+    format: str
+    bundle: str
+
+
+def kinds(
+    share: int, *draws: Callable[[random.Random], Drawn], task: str = "translate", format: str = "", bundle: str = "en-de"
+) -> Iterator[Kind]:
+    """A kind for each function that draws texts, all with the same share."""
+    return (Kind(draw, share, task, format, bundle) for draw in draws)
 
 
 def wrong(drawn: Drawn, output: str) -> bool:

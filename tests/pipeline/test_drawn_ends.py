@@ -7,7 +7,7 @@ import pytest
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.variants import as_it_is
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -47,10 +47,9 @@ def speech_without_commas(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(pieces, 97),
-    Kind(dates_at_the_beginning, 97, bundle="de-en"),
-    Kind(stops_inside, 97),
-    Kind(speech_without_commas, 95),
+    *kinds(97, pieces, stops_inside),
+    *kinds(95, speech_without_commas),
+    *kinds(97, dates_at_the_beginning, bundle="de-en"),
 )
 
 

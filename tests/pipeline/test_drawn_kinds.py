@@ -16,7 +16,7 @@ from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.locale.languages import is_function_word
-from tests.drawn import Drawn, Kind, drawn, wrong
+from tests.drawn import Drawn, Kind, drawn, kinds, wrong
 from tests.stored_engine import opened
 from tests.tables import tables
 
@@ -448,49 +448,24 @@ def escaped(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(thousands, 97),
-    Kind(decimals, 97),
-    Kind(prices, 97),
-    Kind(price_pairs, 97),
-    Kind(sides_of_signs, 97),
-    Kind(two_currencies, 97),
-    Kind(times, 97),
-    Kind(halves_of_days, 97, bundle="de-en"),
-    Kind(bare_times, 97),
-    Kind(bare_times_of_24_hours, 97, bundle="de-en"),
-    Kind(millions, 95),
-    Kind(millions_in_german, 90, bundle="de-en"),
-    Kind(speech, 97),
-    Kind(contracted_speech, 97),
-    Kind(unfinished, 97),
-    Kind(names_behind_titles, 97, bundle="de-en"),
-    Kind(foreign_names, 97),
-    Kind(escaped, 97),
-    Kind(ranges, 97),
-    Kind(accounts, 100, bundle="de-en"),
-    Kind(hours_of_opening, 97, bundle="de-en"),
-    Kind(prices_without_cents, 97, bundle="de-en"),
-    Kind(templates, 100),
-    Kind(formulas, 100, format="md"),
-    Kind(entities, 100, format="html"),
-    Kind(spaces_in_tags, 97, format="html"),
-    Kind(paths, 100),
-    Kind(code, 100),
-    Kind(code, 100, "correct"),
-    Kind(titles, 100, "correct"),
-    Kind(shouted, 90),
-    Kind(references, 97),
-    Kind(references_in_german, 97, bundle="de-en"),
-    Kind(exclamations, 97),
-    Kind(faces, 97),
-    Kind(faces, 97, "correct"),
-    Kind(labels, 85),
-    Kind(decorated_labels, 85),
-    Kind(ordinals, 97),
-    Kind(words_of_the_trade, 98, "correct"),
-    Kind(abbreviations, 100, "correct"),
-    Kind(spaces, 90, "correct"),
-    Kind(spaces_that_stay, 97, "correct"),
+    *kinds(100, templates, paths, code),
+    *kinds(97, thousands, decimals, prices, price_pairs, sides_of_signs, two_currencies, times, bare_times, speech),
+    *kinds(97, contracted_speech, unfinished, foreign_names, escaped, ranges, references, exclamations, faces),
+    *kinds(97, ordinals),
+    *kinds(95, millions),
+    *kinds(90, shouted),
+    *kinds(85, labels, decorated_labels),
+    *kinds(100, accounts, bundle="de-en"),
+    *kinds(97, halves_of_days, bare_times_of_24_hours, names_behind_titles, hours_of_opening, bundle="de-en"),
+    *kinds(97, prices_without_cents, references_in_german, bundle="de-en"),
+    *kinds(90, millions_in_german, bundle="de-en"),
+    *kinds(100, entities, format="html"),
+    *kinds(97, spaces_in_tags, format="html"),
+    *kinds(100, formulas, format="md"),
+    *kinds(100, code, titles, abbreviations, task="correct"),
+    *kinds(98, words_of_the_trade, task="correct"),
+    *kinds(97, faces, spaces_that_stay, task="correct"),
+    *kinds(90, spaces, task="correct"),
 )
 
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -159,18 +159,9 @@ def letters(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(numbered_tags, 95),
-    Kind(breaks_of_lines, 95),
-    Kind(choices, 95),
-    Kind(forums, 95),
-    Kind(wikis, 95),
-    Kind(chats, 95),
-    Kind(addresses, 95),
-    Kind(addresses_in_german, 95, bundle="de-en"),
-    Kind(german_names, 95),
-    Kind(lists, 95),
-    Kind(fixed_spaces, 95),
-    Kind(letters, 95),
+    *kinds(95, numbered_tags, breaks_of_lines, choices, forums, wikis, chats, addresses, german_names, lists),
+    *kinds(95, fixed_spaces, letters),
+    *kinds(95, addresses_in_german, bundle="de-en"),
 )
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -191,23 +191,11 @@ def people_of_all_genders(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(people_of_all_genders, 95, bundle="de-en"),
-    Kind(greetings, 97),
-    Kind(greetings_in_german, 97, bundle="de-en"),
-    Kind(measures, 97),
-    Kind(measures_in_german, 97, bundle="de-en"),
-    Kind(parts, 95),
-    Kind(parts_in_german, 95, bundle="de-en"),
-    Kind(laws, 97, bundle="de-en"),
-    Kind(fields, 97),
-    Kind(fields_in_german, 97, bundle="de-en"),
-    Kind(lists_of_dates, 97),
-    Kind(lists_of_dates_in_german, 97, bundle="de-en"),
-    Kind(lists_of_amounts, 95),
-    Kind(lists_of_amounts_in_german, 97, bundle="de-en"),
-    Kind(months_before_nouns, 97),
-    Kind(ranges_of_months, 97, bundle="de-en"),
-    Kind(own_letters, 95, bundle="de-en"),
+    *kinds(97, greetings, measures, fields, lists_of_dates, months_before_nouns),
+    *kinds(95, parts, lists_of_amounts),
+    *kinds(97, greetings_in_german, measures_in_german, laws, fields_in_german, bundle="de-en"),
+    *kinds(97, lists_of_dates_in_german, lists_of_amounts_in_german, ranges_of_months, bundle="de-en"),
+    *kinds(95, people_of_all_genders, parts_in_german, own_letters, bundle="de-en"),
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from specdec_cli.text.glossary import Term
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -248,17 +248,10 @@ def hours_behind_weekdays(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(hours_behind_weekdays, 85),
-    Kind(lists_of_times, 97),
-    Kind(lists_of_german_times, 97, bundle="de-en"),
-    Kind(amounts_after_at, 97),
-    Kind(names_of_currencies, 97),
-    Kind(names_of_currencies_in_german, 97, bundle="de-en"),
-    Kind(percentages, 97),
-    Kind(german_percentages, 97, bundle="de-en"),
-    Kind(alone, 97),
-    Kind(alone_in_german, 97, bundle="de-en"),
-    Kind(beside_placeholders, 97),
+    *kinds(97, lists_of_times, amounts_after_at, names_of_currencies, percentages, alone, beside_placeholders),
+    *kinds(85, hours_behind_weekdays),
+    *kinds(97, lists_of_german_times, names_of_currencies_in_german, german_percentages, bundle="de-en"),
+    *kinds(97, alone_in_german, bundle="de-en"),
 )
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from specdec_cli.pipeline.translator import LineTranslator
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.stored_engine import opened
 from tests.tables import tables
 
@@ -144,22 +144,9 @@ def eras_in_german(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(eras, 95),
-    Kind(eras_in_german, 95, bundle="de-en"),
-    Kind(menus, 95),
-    Kind(menus_in_german, 95, bundle="de-en"),
-    Kind(names, 95),
-    Kind(names_in_german, 95, bundle="de-en"),
-    Kind(squares_in_german, 95, bundle="de-en"),
-    Kind(kitchen, 95),
-    Kind(kitchen_in_german, 95, bundle="de-en"),
-    Kind(lengths, 95),
-    Kind(lengths_in_german, 95, bundle="de-en"),
-    Kind(couples, 95),
-    Kind(couples_in_german, 95, bundle="de-en"),
-    Kind(keys, 95),
-    Kind(weekdays, 95),
-    Kind(weekdays_in_german, 95, bundle="de-en"),
+    *kinds(95, eras, menus, names, kitchen, lengths, couples, keys, weekdays),
+    *kinds(95, eras_in_german, menus_in_german, names_in_german, squares_in_german, bundle="de-en"),
+    *kinds(95, kitchen_in_german, lengths_in_german, couples_in_german, weekdays_in_german, bundle="de-en"),
 )
 
 
