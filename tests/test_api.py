@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import specdec_cli
 from specdec_cli import Corrector, DecodingOptions, InputError, ModelError, SpecdecError, Translator, UsageError
-from specdec_cli.app import app
 from specdec_cli.memories.memory import open_memory
 from specdec_cli.pipeline.drafts import DraftGate, Drafts
+from tests.command_line import run
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -62,7 +61,7 @@ def test_every_public_name_is_documented() -> None:
 def test_lines_equal_those_of_the_command(translator: Translator, corrector: Corrector) -> None:
     text = "".join(f"{line}\n" for line in [*LINES, "He have no tea."])
     for command, lines in (("translate", translator.lines), ("correct", corrector.lines)):
-        result = CliRunner().invoke(app, [command, "--threads", "1"], input=text)
+        result = run(command, "--threads", "1", text=text)
         assert "".join(f"{each.text}\n" for each in lines(text.splitlines(keepends=True))) == result.stdout
 
 
@@ -106,7 +105,7 @@ def test_edits_of_a_text_have_offsets_into_it(corrector: Corrector) -> None:
 def test_documents_equal_those_of_the_command(format: str, source: str, translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / f"a.{format}"
     path.write_text(source, encoding="utf-8")
-    result = CliRunner().invoke(app, ["translate", str(path), "--threads", "1"])
+    result = run("translate", path, "--threads", "1")
     assert translator.document(source.encode(), format).decode() == result.stdout  # type: ignore[arg-type]
 
 
@@ -187,7 +186,7 @@ def test_samples_equal_those_of_the_command() -> None:
     with Translator("en-de", threads=1, options=options) as opened:
         texts = [each.text for each in opened.lines(LINES)]
         assert opened.translate("\n".join(LINES)).split("\n") == texts
-    result = CliRunner().invoke(app, ["translate", "--threads", "1", "--sample", "--temperature", "1.5"], input="\n".join(LINES))
+    result = run("translate", "--threads", "1", "--sample", "--temperature", "1.5", text="\n".join(LINES))
     assert result.stdout.splitlines() == texts != [each for each in texts if each == "Guten Morgen!"]
 
 

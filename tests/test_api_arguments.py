@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import specdec_cli
 from specdec_cli import Corrector, DecodingOptions, InputError, ModelError, SpecdecError, Translator, UsageError
-from specdec_cli.app import app
 from specdec_cli.opening.models import SHIPPED
+from tests.command_line import run
 
 HALF = "\ud800 hello"
 
@@ -131,9 +130,9 @@ def test_models_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("marian-123", False, "translate"),
     ]
     assert listed[2].path == SHIPPED / "en-gec" and listed[2].size > 2**24
-    lines = CliRunner().invoke(app, ["models", "--json"]).stdout.splitlines()
+    lines = run("models", "--json").stdout.splitlines()
     assert [json.loads(line) for line in lines] == [each.to_json() for each in listed]
-    (line,) = CliRunner().invoke(app, ["models", "--json", str(cached)]).stdout.splitlines()
+    (line,) = run("models", "--json", cached).stdout.splitlines()
     assert json.loads(line)["name"] == json.loads(line)["path"] == str(cached)
     (tmp_path / "models" / "damaged").mkdir()
     (tmp_path / "models" / "damaged" / "bundle.json").write_text("{", encoding="utf-8")

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import COMMANDS, app
+from specdec_cli.app import COMMANDS
 from specdec_cli.version import __version__
+from tests import command_line
 
 HEAVY = {"torch", "numpy", "sentencepiece", "sacremoses", "sacrebleu", "ctranslate2", "safetensors", "lightning_fabric"}
 NEVER_TO_DECODE = {
@@ -73,7 +73,7 @@ def test_a_termination_leaves_no_temporary_files(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_outside_their_range_are_wrong_use(command: str, option: str, value: str) -> None:
-    result = CliRunner().invoke(app, [command, option, value])
+    result = command_line.run(command, option, value)
     assert result.exit_code == 2 and f"Invalid value for '{option}'" in result.output
 
 
@@ -198,16 +198,16 @@ def test_files_do_not_replace_closed_streams(tmp_path: Path) -> None:
 
 def test_wrong_usage_exits_with_2() -> None:
     for arguments in (["--nix"], ["nix"], ["prepare"], ["prepare", "out", "--vocabulary-size", "x"]):
-        assert CliRunner().invoke(app, arguments).exit_code == 2
+        assert command_line.run(*arguments).exit_code == 2
 
 
 def test_the_message_for_a_wrong_choice_names_the_value_and_the_choices() -> None:
-    words = " ".join(CliRunner().invoke(app, ["translate", "--device", "tpu"]).stderr.split())
+    words = " ".join(command_line.run("translate", "--device", "tpu").stderr.split())
     assert "for '--device': 'tpu' is not one of 'auto', 'cpu', 'cuda'." in words
 
 
 def test_the_version_is_printed() -> None:
-    assert CliRunner().invoke(app, ["--version"]).stdout == f"specdec {__version__}\n"
+    assert command_line.run("--version").stdout == f"specdec {__version__}\n"
 
 
 def test_the_package_runs_as_a_module() -> None:
@@ -261,5 +261,5 @@ def test_only_the_command_in_use_is_imported(arguments: list[str]) -> None:
 
 
 def test_an_unknown_command_gets_a_suggestion() -> None:
-    result = CliRunner().invoke(app, ["tranlate"])
+    result = command_line.run("tranlate")
     assert result.exit_code == 2 and "Did you mean 'translate'" in result.stderr

@@ -5,9 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
+from tests.command_line import run
 
 FOLDER = Path(__file__).parents[1] / "completions"
 FILES = [("bash", "specdec.bash"), ("zsh", "_specdec"), ("fish", "specdec.fish")]
@@ -54,12 +53,12 @@ def test_bash_completes_folders_besides_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("shell", "name"), FILES)
 def test_show_completion_prints_the_completion_files(shell: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert CliRunner().invoke(app, ["--show-completion", shell]).stdout == (FOLDER / name).read_text(), "run `make completions`"
+    assert run("--show-completion", shell).stdout == (FOLDER / name).read_text(), "run `make completions`"
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
-    assert CliRunner().invoke(app, ["--show-completion"]).stdout == (FOLDER / name).read_text()
+    assert run("--show-completion").stdout == (FOLDER / name).read_text()
 
 
 def test_an_unknown_shell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/dash")
-    result = CliRunner().invoke(app, ["--show-completion"])
+    result = run("--show-completion")
     assert (result.exit_code, "'bash'" in result.stderr) == (2, True)

@@ -4,15 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from specdec_cli import Translator, UsageError
-from specdec_cli.app import app
 from specdec_cli.benchmark.inputs import read_sample
 from specdec_cli.memories.readers import read_po
 from specdec_cli.opening import models
 from specdec_cli.opening.models import SHIPPED, ModelChoice, chosen_translator, served_bundles
 from specdec_cli.text.corpus.parallel import Pair
+from tests.command_line import Result, run
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -38,7 +37,7 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def translate(*options: str, text: str = "") -> Result:
-    return CliRunner().invoke(app, ["translate", "--threads", "1", *options], input=text.encode())
+    return run("translate", "--threads", "1", *options, text=text.encode())
 
 
 @pytest.mark.parametrize(("options", "name"), CASES.languages_choose_a_shipped_bundle)

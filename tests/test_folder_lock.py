@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.errors import UsageError
 from specdec_cli.files import locked, rank
 from specdec_cli.work.training import writing_alone
+from tests.command_line import run
 
 # Locks a folder and prints a word; after a line on stdin, creates a file in the folder and unlocks it.
 HOLD = """
@@ -88,7 +87,7 @@ def test_a_second_run_is_refused(command: str, bundle_folder: Path, lines: list[
     }
     output.mkdir()
     with locked(output):
-        result = CliRunner().invoke(app, [command, *map(str, arguments[command])])
+        result = run(command, *arguments[command])
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{output}: another process is writing into this folder" in result.stderr
     assert list(output.iterdir()) == []

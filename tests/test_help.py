@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import typer
 from typer.main import get_group
-from typer.testing import CliRunner
 
 from specdec_cli.app import COMMANDS, app
 from specdec_cli.brief_help import BRIEF
+from tests.command_line import run
 
 DRAWN_BY = "0.29."
 """The version of typer that drew the texts; other versions draw other boxes around the same words."""
@@ -130,6 +130,6 @@ def commands() -> Mapping[str, Any]:
 
 def test_the_command_help_shows_help() -> None:
     for arguments, same in ((["help"], ["--help"]), (["help", "convert"], ["convert", "--help"])):
-        shown = CliRunner().invoke(app, arguments)
-        assert (shown.exit_code, shown.stdout) == (0, CliRunner().invoke(app, same).stdout)
-    assert CliRunner().invoke(app, ["help", "nix"]).exit_code == 2
+        shown = run(*arguments)
+        assert (shown.exit_code, shown.stdout) == (0, run(*same).stdout)
+    assert run("help", "nix").exit_code == 2

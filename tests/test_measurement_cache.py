@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 import torch
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines import measurements, reference_costs
 from specdec_cli.engines.measurements import RUNS
 from specdec_cli.engines.reference_costs import round_costs
+from tests.command_line import run
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import in_precision, tiny_transformer
 
@@ -141,7 +140,7 @@ def test_all_measurements_can_be_deleted(folder: Path, measured: list[str]) -> N
     for name in ("kernels-abc.so", "kernels-abc.failed.json", "models/mine/bundle.json", "notes.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    result = CliRunner().invoke(app, ["models", "--forget"])
+    result = run("models", "--forget")
     assert result.exit_code == 0 and "3 files deleted" in result.output
     assert sorted(path.name for path in folder.iterdir()) == ["models", "notes.txt"]
     assert (folder / "models" / "mine" / "bundle.json").exists()

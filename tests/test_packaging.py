@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
+from tests.command_line import run
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,4 +44,4 @@ def test_the_hook_for_pre_commit_fails_for_a_file_with_mistakes(tmp_path: Path) 
     assert program == "specdec"
     for text, code in (("He have a car.\n", 1), ("He has a car.\n", 0)):
         (tmp_path / "a.md").write_text(text, encoding="utf-8")
-        assert CliRunner().invoke(app, [*arguments, str(tmp_path / "a.md")]).exit_code == code
+        assert run(*arguments, tmp_path / "a.md").exit_code == code

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 from lightning_fabric import Fabric
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.training.checkpoint import Beginning
 from specdec_cli.training.trainer import Trainer
+from tests import command_line
 from tests.conftest import make_lines
 from tests.training.conftest import OPTIMIZER, RUN
 from tests.training.test_trainer import Toy
@@ -26,7 +25,7 @@ OUTPUTS: dict[str, list[str]] = json.loads((STORED / "outputs.json").read_text(e
 def test_a_stored_bundle_decodes_as_before(decoding: str, tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("".join(f"{line}\n" for line in make_lines(4, seed=9)), encoding="utf-8")
     arguments = ["translate", "--model", str(STORED / "bundle"), "--decoding", decoding, "--quiet", str(tmp_path / "lines")]
-    run = CliRunner().invoke(app, arguments)
+    run = command_line.run(*arguments)
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout.split("\n") == [*OUTPUTS.get(decoding, OUTPUTS["greedy"]), ""]
 

@@ -2,13 +2,11 @@
 
 import json
 
-from typer.testing import CliRunner, Result
-
-from specdec_cli.app import app
+from tests import command_line
 
 
-def run(text: str, *arguments: str) -> Result:
-    return CliRunner().invoke(app, ["correct", "--format", "md", "--threads", "1", *arguments], input=text)
+def run(text: str, *arguments: str) -> command_line.Result:
+    return command_line.run("correct", "--format", "md", "--threads", "1", *arguments, text=text)
 
 
 def test_an_edit_that_only_removes_a_line_break_is_no_finding() -> None:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.console.options import with_ray_address
+from tests import command_line
 from tests.commands.cluster_runs import alone, run
 from tests.tables import tables
 
@@ -107,7 +106,7 @@ def test_a_model_that_workers_cannot_load_is_named(cluster: None, bundle_folder:
 
 def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), "-o", str(tmp_path / "out"), "--ray"])
+    result = command_line.run("translate", "-m", bundle_folder, text, "-o", tmp_path / "out", "--ray")
     assert (result.exit_code, "pip install 'specdec[cluster]'" in result.stderr) == (2, True)
     assert not (tmp_path / ".out.shards").exists()
 
@@ -115,11 +114,11 @@ def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, m
 @pytest.mark.parametrize(("options", "words"), CASES.wrong_use_is_named)
 def test_wrong_use_is_named(options: list[str], words: str, bundle_folder: Path, text: Path, tmp_path: Path) -> None:
     given = [option.replace("OUT", str(tmp_path / "out")) for option in options]
-    result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), *given])
+    result = command_line.run("translate", "-m", bundle_folder, text, *given)
     assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
 
 
 @pytest.mark.parametrize(("command", "option", "words"), CASES.options_without_effect_on_a_cluster_are_refused)
 def test_options_without_effect_on_a_cluster_are_refused(command: str, option: list[str], words: str, text: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, [command, str(text), "-o", str(tmp_path / "out"), "--ray", *option])
+    result = command_line.run(command, text, "-o", tmp_path / "out", "--ray", *option)
     assert (result.exit_code, words in result.stderr) == (2, True), result.stderr

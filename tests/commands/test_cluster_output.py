@@ -3,15 +3,14 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.cluster.jobs import Job
 from specdec_cli.console.options import ShardOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.work import cluster
 from specdec_cli.work.cluster import Destination, Share
+from tests.command_line import run
 
 
 def test_shards_are_in_a_hidden_folder_beside_the_output(tmp_path: Path) -> None:
@@ -72,6 +71,6 @@ def test_commands_refuse_outputs_inside_an_input_folder(arguments: list[str], bu
     folder.mkdir()
     (folder / "a.txt").write_text("a\n")
     paths = {"BUNDLE": bundle_folder, "IN": folder, "OUT": folder / "out"}
-    result = CliRunner().invoke(app, [*(str(paths.get(each, each)) for each in arguments), "--ray"])
+    result = run(*(paths.get(each, each) for each in arguments), "--ray")
     assert (result.exit_code, "is inside the input folder" in result.stderr) == (2, True), result.stderr
     assert [path.name for path in folder.iterdir()] == ["a.txt"]

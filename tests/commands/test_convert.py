@@ -7,10 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app as main_app
 from specdec_cli.commands.convert import convert
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
@@ -19,18 +16,16 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
 from specdec_cli.text.spelling.speller import FILE as LEXICON
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done, run_function
 from tests.conftest import largest_file, make_lines
 from tests.tables import tables
 
 CASES = tables(__file__)
 
-app = typer.Typer()
-app.command()(convert)
-
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
+    return run_function(convert, *arguments)
 
 
 def test_conversion_to_ctranslate2_is_checked(bundle_folder: Path, tmp_path: Path) -> None:
@@ -177,7 +172,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with largest_file(50_000):
-        result = CliRunner().invoke(main_app, ["convert", str(bundle_folder), str(tmp_path / "model"), *arguments])
+        result = command_line.run("convert", bundle_folder, tmp_path / "model", *arguments)
     assert result.exit_code == 3
     assert result.stderr == f"specdec: error: {tmp_path / 'model' / file}: File too large\n"
     assert list(tmp_path.iterdir()) == []

@@ -8,12 +8,11 @@ from pathlib import Path
 import docx
 import pytest
 from docx.oxml import OxmlElement
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.console.corrections import marked_edits
 from specdec_cli.text.edits import Edit, apply_edits
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 WILD = ("--max-edit-ratio", "100")
 """Options with which the edits of a random model, which changes nearly every word, are applied."""
@@ -21,7 +20,7 @@ TEXT = "kalo\n\n \u00a0 resu\u2028lo \r\n`di fo` me@di.fo\nlast".encode()
 
 
 def run(bundle: Path, *arguments: object, text: bytes = TEXT) -> Result:
-    return CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", "--max-length", "8", *map(str, arguments)], input=text)
+    return command_line.run("correct", "-m", bundle, "--threads", "1", "--max-length", "8", *arguments, text=text)
 
 
 def test_lines_without_applied_edits_are_unchanged(corrector_folder: Path) -> None:
@@ -35,7 +34,7 @@ def test_the_code_of_programs_is_copied(command: str, corrector_folder: Path, tm
     code = ("import os", "if handler is None:", "    return Match.FULL", "kalo = resu(", "    dife,", ")")
     (tmp_path / "a.py").write_text("\n".join([*code, "# di fo kalo resu mita nosu"]) + "\n")
     arguments = [command, "-m", corrector_folder, "--threads", 1, "--max-length", 8, "--json", tmp_path / "a.py"]
-    result = CliRunner().invoke(app, list(map(str, arguments)))
+    result = command_line.run(*arguments)
     *lines, last = map(json.loads, result.stdout.splitlines())
     assert (result.exit_code, [line["text"] for line in lines]) == (0, list(code))
     assert {line["tokens"] for line in lines} == {0} and last["tokens"] > 0
@@ -117,7 +116,7 @@ def test_diff_marks_edits() -> None:
     ],
 )
 def test_errors_beside_items_are_corrected(format: str, before: str, after: str) -> None:
-    result = CliRunner().invoke(app, ["correct", "--format", format, "--threads", "1"], input=before)
+    result = command_line.run("correct", "--format", format, "--threads", "1", text=before)
     assert (result.exit_code, result.stdout) == (0, after)
 
 
@@ -127,7 +126,7 @@ def test_an_error_beside_the_mark_of_a_comment_is_corrected_in_a_word_document(t
     paragraph.add_run()._r.append(OxmlElement("w:commentReference"))
     paragraph.add_run(" no tea.")
     made.save(str(tmp_path / "a.docx"))
-    done(CliRunner().invoke(app, ["correct", "--output", str(tmp_path / "b.docx"), "--threads", "1", str(tmp_path / "a.docx")]))
+    done(command_line.run("correct", "--output", tmp_path / "b.docx", "--threads", "1", tmp_path / "a.docx"))
     changed = docx.Document(BytesIO((tmp_path / "b.docx").read_bytes())).paragraphs[0]
     assert changed.text == "He has no tea."
     assert changed._p.xpath(".//w:commentReference")

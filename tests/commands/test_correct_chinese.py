@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from lightning_fabric import Fabric
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
@@ -19,7 +17,8 @@ from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.trainer import Trainer
 from specdec_cli.training.verifier import VerifierTask
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "
 WRONG, RIGHT = "门", "们"
@@ -54,7 +53,7 @@ def _pair(tokenizer: Subwords, source: str, target: str) -> SentencePair:
 
 
 def run(bundle: Path, text: str, *arguments: str) -> Result:
-    return done(CliRunner().invoke(app, ["correct", "-m", str(bundle), "--threads", "1", *arguments], input=text.encode()))
+    return done(command_line.run("correct", "-m", bundle, "--threads", "1", *arguments, text=text.encode()))
 
 
 def test_correct_lines_are_unchanged(corrector: Path) -> None:

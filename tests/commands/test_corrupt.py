@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.corruption.corrupter import CorruptionRecipe
 from specdec_cli.corruption.run import Plan
 from specdec_cli.text.io.lines import Line
 from specdec_cli.work.cluster import CorruptJob
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 LINES = [
     "The students have written several interesting letters to their teachers.",
@@ -25,7 +24,7 @@ FILLED = [line for line in LINES if line]
 
 
 def run(*arguments: object, text: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(app, ["corrupt", *map(str, arguments)], input=text)
+    return command_line.run("corrupt", *arguments, text=text)
 
 
 def pairs(text: str) -> list[tuple[str, str]]:

@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-import typer
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app as main_app
 from specdec_cli.commands.distill import distill
 from specdec_cli.distillation import run as run_module
 from specdec_cli.distillation.bundle_teachers import Ensemble
@@ -23,18 +20,16 @@ from specdec_cli.native.network import NativeNetwork
 from specdec_cli.opening.engines import open_for_loop
 from specdec_cli.opening.machine import Machine, MachineOptions
 from specdec_cli.opening.models import ModelChoice, open_bundle
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done, run_function
 from tests.conftest import largest_file, make_lines
 from tests.tables import tables
 
 CASES = tables(__file__)
 
-app = typer.Typer()
-app.command()(distill)
-
 
 def run(*arguments: object, text: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["--beam-size", "1", "--threads", "1", "--max-length", "20", *map(str, arguments)], input=text)
+    return run_function(distill, "--beam-size", "1", "--threads", "1", "--max-length", "20", *arguments, text=text)
 
 
 def test_a_bundle_and_its_conversion_write_the_same_text(
@@ -189,7 +184,7 @@ def test_an_interrupted_distillation_names_the_way_to_resume(
 def test_a_full_disk_is_an_error_that_names_the_file(ctranslate2_folder: Path, tmp_path: Path) -> None:
     with largest_file(800):
         arguments = ["distill", ctranslate2_folder, tmp_path / "out", "--beam-size", 1, "--threads", 1, "--max-length", 20, "--quiet"]
-        result = CliRunner().invoke(main_app, list(map(str, arguments)), input="\n".join(make_lines(600)))
+        result = command_line.run(*arguments, text="\n".join(make_lines(600)))
     assert (result.exit_code, result.stderr) == (3, f"specdec: error: {tmp_path / 'out' / 'shard-00000.tsv'}: File too large\n")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["manifest.json"]
 
@@ -242,7 +237,7 @@ def test_targets_are_needed_for_the_nearest_hypothesis(
 
 
 def draw(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["--threads", "1", "--max-length", "20", "--keep-copies", *map(str, arguments)])
+    return run_function(distill, "--threads", "1", "--max-length", "20", "--keep-copies", *arguments)
 
 
 def test_draws_are_those_of_the_seed_for_every_size_of_shards(

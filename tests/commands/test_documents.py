@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 MARKDOWN = "# My house\n\nThe children are playing in the\ngarden behind `the house`. See\n[the guide](https://example.org/a).\n"
 LEARNER = "# My *friend*\n\nHe have a car and she go to\nschool every days.\n"
 
 
 def run(*arguments: object, text: bytes = b"") -> Result:
-    return CliRunner().invoke(app, [*map(str, arguments), "--threads", "1"], input=text)
+    return command_line.run(*arguments, "--threads", "1", text=text)
 
 
 @pytest.fixture

@@ -3,17 +3,15 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 LINES = [f"{word} kalo mita resu nope" for word in ("di", "fo", "ta", "re", "su", "no")] * 4
 
 
 def run(bundle: Path, *arguments: object, text: str = "", command: str = "translate") -> Result:
-    words = [command, "-m", str(bundle), "--quiet", "--threads", "1", *map(str, arguments)]
-    return CliRunner().invoke(app, words, input=text.encode())
+    return command_line.run(command, "-m", bundle, "--quiet", "--threads", 1, *arguments, text=text.encode())
 
 
 def test_draws_depend_on_seed_and_number_and_text_alone(bundle_folder: Path, tmp_path: Path) -> None:

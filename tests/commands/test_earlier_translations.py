@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
+from tests import command_line
 from tests.tables import sample, tables
 
 CASES = tables(__file__)
@@ -19,12 +18,12 @@ pytest.importorskip("rapidfuzz")
 TEXT = "kalo mita resu\nno pe difo. Kalo resu!\n\n- mita kalo {name} no\n"
 
 
-def run(bundle: Path, *arguments: object, text: str = TEXT) -> Result:
+def run(bundle: Path, *arguments: object, text: str = TEXT) -> command_line.Result:
     common = ("-m", str(bundle), "--threads", "1", "--max-length", "9", "--no-split")
-    return CliRunner().invoke(app, ["translate", *common, *map(str, arguments)], input=text.encode())
+    return command_line.run("translate", *common, *arguments, text=text.encode())
 
 
-def records(result: Result) -> list[dict[str, Any]]:
+def records(result: command_line.Result) -> list[dict[str, Any]]:
     """The objects that --json wrote."""
     assert result.exit_code == 0, result.output
     return [json.loads(line) for line in result.stdout.splitlines()]
@@ -97,12 +96,12 @@ def test_a_memory_from_an_earlier_version_gives_the_same_drafts(
     assert one == other
 
 
-@pytest.mark.parametrize(("name", "text", "changed"), CASES.documents_have_earlier_versions_too)
-def test_documents_have_earlier_versions_too(name: str, text: str, changed: list[str], bundle_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "text", "before", "after"), CASES.documents_have_earlier_versions_too)
+def test_documents_have_earlier_versions_too(name: str, text: str, before: str, after: str, bundle_folder: Path, tmp_path: Path) -> None:
     old, translated, new = (tmp_path / f"{which}-{name}" for which in ("old", "translated", "new"))
     old.write_text(text)
     translated.write_text(run(bundle_folder, old).stdout.replace("#, fuzzy\n", ""))
-    new.write_text(text.replace(*changed))
+    new.write_text(text.replace(before, after))
     greedy = run(bundle_folder, new)
     drafted = run(bundle_folder, "--previous", old, translated, new, "--batch-size", 1)
     assert (drafted.exit_code, drafted.stdout) == (0, greedy.stdout)

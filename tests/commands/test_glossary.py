@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.pipeline.term_placing import TermPlacer
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 TERMS = "# kitchen\nfridge\tK\u00e4ltetruhe\nmilk\tKuhsaft\nhot chocolate\tKakao Spezial\nbroken\tdefekt\n"
 TEXT = (
@@ -26,7 +25,7 @@ def run(tmp_path: Path, *arguments: str, text: str = TEXT, terms: str | None = T
     glossary = tmp_path / "terms.tsv"
     glossary.write_text(terms or "", encoding="utf-8")
     options = () if terms is None else ("--glossary", str(glossary))
-    return CliRunner().invoke(app, ["translate", "--threads", "1", *options, *arguments], input=text.encode())
+    return command_line.run("translate", "--threads", "1", *options, *arguments, text=text.encode())
 
 
 @pytest.mark.parametrize(
@@ -176,7 +175,7 @@ def test_refused(arguments: tuple[str, ...], terms: str, code: int, message: str
 
 def test_labels_are_left_to_the_model_on_request() -> None:
     def translated(*options: str) -> Result:
-        return CliRunner().invoke(app, ["translate", "--threads", "1", "--decoding", "greedy", *options], input=b"Home\nHours\tFree\n")
+        return command_line.run("translate", "--threads", "1", "--decoding", "greedy", *options, text=b"Home\nHours\tFree\n")
 
     assert translated().stdout == "Startseite\nStunden\tKostenlos\n"
     assert "Startseite" not in translated("--no-labels").stdout

@@ -7,18 +7,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.opening.models import TRAINING_FILES
+from tests.command_line import run
 
 
 def test_files_of_a_training_run_do_not_count_as_the_bundle(bundle_folder: Path, tmp_path: Path) -> None:
     trained = shutil.copytree(bundle_folder, tmp_path / "bundle")
-    alone = CliRunner().invoke(app, ["models", str(trained)], env={"COLUMNS": "1000"}).output
+    alone = run("models", trained, env={"COLUMNS": "1000"}).output
     for name in TRAINING_FILES:
         (trained / name).write_bytes(bytes(10**6))
-    assert alone == CliRunner().invoke(app, ["models", str(trained)], env={"COLUMNS": "1000"}).output
+    assert alone == run("models", trained, env={"COLUMNS": "1000"}).output
     assert str(trained) in alone
 
 
@@ -36,7 +35,7 @@ def test_a_terminal_of_unknown_size_has_the_default_size() -> None:
 def test_a_pipe_gets_whole_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "40")
-    result = CliRunner().invoke(app, ["models"])
+    result = run("models")
     assert "CC-BY-SA-4.0" in result.stdout and "input-guided" in result.stdout and "\u2026" not in result.stdout
 
 
@@ -44,6 +43,6 @@ def test_a_narrow_terminal_gets_all_letters(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr("specdec_cli.commands.models._WIDEST", None)
-    lines = CliRunner().invoke(app, ["models", "en-gec"]).stdout.splitlines()
+    lines = run("models", "en-gec").stdout.splitlines()
     assert len(lines) > 2 and all(len(line) <= 40 for line in lines)
     assert "\u2026" not in "".join(lines) and "inpu" in "".join(lines) and "4.0" in "".join(lines)

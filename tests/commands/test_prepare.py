@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 from tests.conftest import largest_file, make_lines
 
 WORDS = ["the", "small", "red", "house", "stands", "near", "an", "old", "green", "river", "under", "blue", "sky"]
@@ -19,7 +18,7 @@ LINES = [f"{WORDS[i % 13]} {WORDS[i * 5 % 13]} {WORDS[i * 7 % 12]} {i}" for i in
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["prepare", *map(str, arguments)])
+    return command_line.run("prepare", *arguments)
 
 
 @pytest.fixture
@@ -224,5 +223,5 @@ def test_domains_are_mixed_by_a_temperature(tmp_path: Path) -> None:
     assert manifest["pairs"] == {"read": 100, "kept": 100, "written": 120, "dropped": {}}
     assert re.search(r"written, with repetitions\W+120\b", shown)
     (tmp_path / "plain.tsv").write_text("one\teins\n", encoding="utf-8")
-    refused = CliRunner().invoke(app, ["prepare", str(tmp_path / "no"), str(tmp_path / "plain.tsv"), "--temperature", "2"])
+    refused = command_line.run("prepare", tmp_path / "no", tmp_path / "plain.tsv", "--temperature", "2")
     assert refused.exit_code == 2 and "--temperature mixes domains" in refused.stderr and not (tmp_path / "no").exists()

@@ -5,16 +5,15 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.console.reports import decoding_in_words
 from specdec_cli.decoding.options import Decoding
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 
 
 def run(bundle: Path, *arguments: object, text: bytes = b"") -> Result:
-    return CliRunner().invoke(app, ["translate", "-m", str(bundle), "--threads", "1", *map(str, arguments)], input=text)
+    return command_line.run("translate", "-m", bundle, "--threads", "1", *arguments, text=text)
 
 
 def test_each_line_gives_one_line(bundle_folder: Path) -> None:
@@ -115,7 +114,7 @@ def test_an_unknown_bundle_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_reported_before_anything_is_translated(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("Hello.\n")
-    result = CliRunner().invoke(app, ["translate", str(page), str(tmp_path / "none.md")])
+    result = command_line.run("translate", page, tmp_path / "none.md")
     assert (result.exit_code, result.stdout) == (3, "")
     assert "none.md: no such file" in result.stderr
 

@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from typer.testing import CliRunner
 
 from converters.fairseq import from_fairseq
 from converters.huggingface import from_huggingface
-from specdec_cli.app import app
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import load_bundle, save_bundle
-from tests.command_line import done
+from tests.command_line import done, run
 from tests.converters.comparison import decode, generate, sources_of
 from tests.decoding.fairseq_search import Rules, fairseq_search
 
@@ -160,7 +158,7 @@ def test_unsupported_generation_settings_are_named_once_together(make: Callable[
         (folder / path.name).write_bytes(path.read_bytes())
     stored = json.loads((folder / "generation_config.json").read_text())
     (folder / "generation_config.json").write_text(json.dumps(stored | unknown | {"temperature": 0.7, "diversity_penalty": 0.0}))
-    result = done(CliRunner().invoke(app, ["convert", str(folder), str(tmp_path / "bundle")]))
+    result = done(run("convert", folder, tmp_path / "bundle"))
     (warning,) = [line for line in result.stderr.splitlines() if "unsupported settings" in line]
     assert all(name in warning for name in unknown) and "temperature" not in warning and "diversity" not in warning
 

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.console.input_output import check_lines, inputs_of
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import ENDINGS, FORMATS, format_of, read_document
@@ -15,6 +13,7 @@ from specdec_cli.documents.unread import UNREAD, check_readable, unstructured
 from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.code import is_code
+from tests.command_line import run
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -96,16 +95,16 @@ def test_files_may_begin_in_any_way() -> None:
 def test_commands_refuse_them_with_exit_code_3_and_write_nothing(command: str, tmp_path: Path) -> None:
     path, output = tmp_path / "a.tex", tmp_path / "b.tex"
     path.write_text("\\section{The house}\n", encoding="utf-8")
-    found = CliRunner().invoke(app, [command, str(path), "-o", str(output)])
+    found = run(command, path, "-o", output)
     assert found.exit_code != 0 and isinstance(found.exception, InputError | SystemExit) and not output.exists()
-    found = CliRunner().invoke(app, [command, "--threads", "1"], input='{"hello": "Good morning"}\n')
+    found = run(command, "--threads", "1", text='{"hello": "Good morning"}\n')
     assert found.exit_code != 0 and found.stdout == ""
 
 
 def test_check_reads_them_still(tmp_path: Path) -> None:
     path = tmp_path / "a.tex"
     path.write_text("He go to school.\n", encoding="utf-8")
-    found = CliRunner().invoke(app, ["correct", "--check", "--threads", "1", str(path)])
+    found = run("correct", "--check", "--threads", "1", path)
     assert found.exit_code == 1 and "a.tex:1:" in found.stdout
 
 

@@ -1,13 +1,12 @@
 """Corrected lines in M2 format: tokens, types, and what ERRANT's own tokens are."""
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.error_types.annotation import tokenized, with_types
 from specdec_cli.error_types.m2 import m2_block
 from specdec_cli.text.corpus.parallel import apply_gold_edits, read_m2
 from specdec_cli.text.edits import Edit, find_edits
+from tests.command_line import run
 
 NOOP = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"
 PAIRS = [
@@ -64,7 +63,7 @@ def test_tokens_are_those_of_errant(text: str, tokens: str) -> None:
 
 def test_the_command_writes_blocks_that_the_reader_of_m2_reads(tmp_path_factory: pytest.TempPathFactory) -> None:
     text = "There is many reasons to be happy.\nEverything in this line is right.\nShe don't like coffee, and he have no tea.\n"
-    result = CliRunner().invoke(app, ["correct", "--m2", "--threads", "1"], input=text)
+    result = run("correct", "--m2", "--threads", "1", text=text)
     path = tmp_path_factory.mktemp("m2") / "out.m2"
     path.write_text(result.stdout, encoding="utf-8")
     assert result.stdout.split("\n\n")[0].splitlines() == [

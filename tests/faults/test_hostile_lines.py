@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
+from tests import command_line
 
 Count = Callable[[str], None]
 KINDS: tuple[Callable[[random.Random], str], ...] = (
@@ -27,9 +26,9 @@ KINDS: tuple[Callable[[random.Random], str], ...] = (
 )
 
 
-def run(bundle: Path, command: str, *arguments: str, text: bytes) -> Result:
+def run(bundle: Path, command: str, *arguments: str, text: bytes) -> command_line.Result:
     common = ["-m", str(bundle), "--threads", "1", "--quiet", "--max-length", "6"]
-    return CliRunner().invoke(app, [command, *common, *arguments], input=text)
+    return command_line.run(command, *common, *arguments, text=text)
 
 
 @pytest.mark.parametrize("command", ["translate", "correct"])

@@ -5,23 +5,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from converters.marian import read_decoding, read_settings, read_vocabulary
-from specdec_cli.app import app
 from specdec_cli.errors import ModelError
+from tests import command_line
 
 HUGE, LONGER = "1000000000", "99999999999999999999"
 DEEP = 100_000
 Count = Callable[[str], None]
 
 
-def run(bundle: Path, *arguments: str) -> Result:
+def run(bundle: Path, *arguments: str) -> command_line.Result:
     text = b"kalo mita\nresu no\n"
-    return CliRunner().invoke(app, ["translate", "-m", str(bundle), "--threads", "1", "--quiet", *arguments], input=text)
+    return command_line.run("translate", "-m", bundle, "--threads", "1", "--quiet", *arguments, text=text)
 
 
-def refused(result: Result, code: int) -> bool:
+def refused(result: command_line.Result, code: int) -> bool:
     """Whether a command ended with `code` and a message; an unexpected exception is raised."""
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -61,7 +60,7 @@ def test_a_number_at_the_end_of_its_range_is_accepted(bundle_folder: Path, argum
 
 @pytest.mark.parametrize("name", ["--min-score", "--max-edit-ratio"])
 def test_nan_is_refused_as_score(corrector_folder: Path, name: str, count: Count) -> None:
-    assert refused(CliRunner().invoke(app, ["correct", "-m", str(corrector_folder), name, "nan"], input=b"kalo\n"), 2)
+    assert refused(command_line.run("correct", "-m", corrector_folder, name, "nan", text=b"kalo\n"), 2)
     count("refused")
 
 
@@ -84,10 +83,10 @@ def test_deeply_nested_toml_is_refused(tmp_path: Path, deep: str, count: Count) 
     recipe.write_text(f"seed = {deep}\n")
     clean = tmp_path / "clean.txt"
     clean.write_text("He is here.\n")
-    result = CliRunner().invoke(app, ["corrupt", "--recipe", str(recipe), str(clean)])
+    result = command_line.run("corrupt", "--recipe", recipe, clean)
     assert refused(result, 3)
     assert "deep.toml" in result.stderr
-    result = CliRunner().invoke(app, ["corrupt", "--set", f"seed={deep}", str(clean)])
+    result = command_line.run("corrupt", "--set", f"seed={deep}", clean)
     assert refused(result, 2)
     count("refused")
 

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.model.bundle import Bundle, save_bundle
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -32,7 +31,7 @@ finally:
 
 def run(command: str, *arguments: str, text: str) -> Result:
     precision = [] if "--precision" in arguments else ["--precision", "int8"]
-    return CliRunner().invoke(app, [command, "--threads", "1", *precision, *arguments], input=text)
+    return command_line.run(command, "--threads", "1", *precision, *arguments, text=text)
 
 
 @pytest.mark.sampled(2)

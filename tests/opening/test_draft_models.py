@@ -4,16 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from specdec_cli import Corrector, Translator
-from specdec_cli.app import app
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.opening.listing import describe
+from tests.command_line import run
 from tests.converters import huggingface
 
 
@@ -71,7 +70,7 @@ def test_nothing_drafts_unasked_where_options_or_the_size_say_otherwise(large: P
 
 def test_the_list_of_models_names_what_drafts_unasked(large: Path, bundle_folder: Path) -> None:
     assert [each.draft_model for each in describe([str(large), str(bundle_folder), "en-de"])] == ["en-de", "", ""]
-    table = CliRunner().invoke(app, ["models", str(large)], env={"COLUMNS": "200"}).stdout
+    table = run("models", large, env={"COLUMNS": "200"}).stdout
     assert "auto, drafts of en-de" in table
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_first_capital
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.tables import tables
 from tests.variants import chosen
 
@@ -73,10 +73,10 @@ def german_stress(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(english, 97),
-    Kind(german, 97, bundle="de-en"),
-    Kind(english_stress, 90),
-    Kind(german_stress, 90, bundle="de-en"),
+    *kinds(97, english),
+    *kinds(97, german, bundle="de-en"),
+    *kinds(90, english_stress),
+    *kinds(90, german_stress, bundle="de-en"),
 )
 
 

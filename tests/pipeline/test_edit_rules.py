@@ -1,13 +1,12 @@
 """The rules that reject edits, their order and their names."""
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, EditRule, applied
 from specdec_cli.text.edits import Edit, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from tests.command_line import run
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -43,9 +42,7 @@ def test_a_rule_gets_what_earlier_ones_left() -> None:
 
 
 def test_trace_names_the_rule() -> None:
-    result = CliRunner().invoke(
-        app, ["correct", "--threads", "1", "--trace"], input=b"The Meaning of Life in Our Time\nhe go\nI definately agree.\n"
-    )
+    result = run("correct", "--threads", "1", "--trace", text=b"The Meaning of Life in Our Time\nhe go\nI definately agree.\n")
     assert result.stdout == "The Meaning of Life in Our Time\nhe go\nI definitely agree.\n"
     assert "x 'Meaning' -> 'meeting': title (score -" in result.stderr
     assert "x 'he go' -> 'He goes.': too many edits" in result.stderr

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from specdec_cli import Corrector, Translator, UsageError
-from specdec_cli.app import app
 from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator
+from tests.command_line import run
 from tests.stored_engine import opened
 
 LINES = [
@@ -94,7 +93,7 @@ def test_what_raw_output_does_not_go_with_is_refused_by_name(arguments: list[str
     (tmp_path / "terms.tsv").write_text("house\tHeim\n", encoding="utf-8")
     values = [str(tmp_path / each) if each == "terms.tsv" else each for each in arguments]
     model = ["-m", "en-gec"] if arguments[0] == "bench" else []
-    found = CliRunner().invoke(app, [*values, *model, "--raw"], input="The house\n")
+    found = run(*values, *model, "--raw", text="The house\n")
     assert found.exit_code == 2 and f"does not go with {named}" in found.output + str(found.exception or "")
 
 

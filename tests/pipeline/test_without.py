@@ -5,14 +5,13 @@ from functools import partial
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import DecodingOptions, check_known, check_options
 from specdec_cli.errors import UsageError
 from specdec_cli.pipeline.corrector import LineCorrector, correction_rules
 from specdec_cli.pipeline.text_variants import RULES, variants_with
+from tests.command_line import run
 from tests.stored_engine import opened
 from tests.tables import tables
 
@@ -86,7 +85,7 @@ def test_a_rule_that_rejects_edits_can_be_off(line: str, rule: str, corrector: C
 @pytest.mark.parametrize("command", ["translate", "correct"])
 def test_a_name_of_no_rule_is_refused_with_the_names_of_all(command: str) -> None:
     rules = correction_rules() if command == "correct" else list(RULES)
-    found = CliRunner().invoke(app, [command, "--without", "nothing"], input="")
+    found = run(command, "--without", "nothing", text="")
     assert found.exit_code != 0 and len(set(rules)) == len(rules)
     assert f"--without 'nothing': no rule; the rules are {', '.join(rules)}" in found.output + str(found.exception)
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.order import Order
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
 
@@ -43,7 +42,7 @@ OTHERS = ("en-gec-corrupt", "en-gec-corrupt-learners", "zh-gec-corrupt", "report
 
 
 def run(*arguments: object) -> Result:
-    return done(CliRunner().invoke(app, list(map(str, arguments))))
+    return done(command_line.run(*arguments))
 
 
 def train(command: str, folder: Path, recipe: str, text: Path, *arguments: object, changes: list[str]) -> list[int]:
@@ -88,7 +87,7 @@ def test_another_order_is_trained_from_a_left_to_right_model(
     assert load_bundle(tmp_path / "out").verifier.config == replace(load_bundle(bundle_folder).verifier.config, order=order)
     said = run("translate", "-m", tmp_path / "out", text, "--json", "--max-length", 6, "--threads", 1).stdout.splitlines()
     assert {json.loads(line)["decoding"] for line in said} == {"bidirectional" if order == "bidirectional" else "beam"}
-    refused = CliRunner().invoke(app, ["translate", "-m", str(tmp_path / "out"), str(text), "--decoding", "greedy"])
+    refused = command_line.run("translate", "-m", tmp_path / "out", text, "--decoding", "greedy")
     assert (refused.exit_code, f"order is {order}" in refused.stderr) == (2, True)
 
 
@@ -101,7 +100,7 @@ def test_a_masked_model_is_trained_from_a_left_to_right_one(recipe: str, text: P
         records = [json.loads(line) for line in said]
         assert {record["decoding"] for record in records} == {"mask-predict"}
         assert all(record["rounds"] % passes == 0 < record["rounds"] and record["score"] < 0 for record in records)
-    refused = CliRunner().invoke(app, ["translate", "-m", str(tmp_path / "out"), str(text), "--decoding", "greedy"])
+    refused = command_line.run("translate", "-m", tmp_path / "out", text, "--decoding", "greedy")
     assert (refused.exit_code, "order is masked, which only decoding mask-predict writes in" in refused.stderr) == (2, True)
 
 

@@ -16,9 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.documents.document import Document
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
@@ -27,6 +25,7 @@ from specdec_cli.server.document_process import Order
 from specdec_cli.server.documents import ENDINGS, DocumentLimits, KeptFiles, base_name
 from specdec_cli.server.guard import Keys, Limits
 from specdec_cli.server.requests import read_form_data
+from tests.command_line import run
 from tests.faults.process_tree import descendants
 from tests.server.conftest import Answer, Running, running, shout, wait_until
 
@@ -353,7 +352,7 @@ def test_settings_name_the_formats(server: Running) -> None:
 @pytest.mark.parametrize("name", ["notes.md", "draft.md", "essay.txt"])
 def test_files_are_translated_as_by_the_command(shipped: Running, tmp_path: Path, name: str) -> None:
     found = fetch(shipped, send(shipped, name, (EXAMPLES / name).read_bytes())).body
-    result = CliRunner().invoke(app, ["translate", "--output", str(tmp_path / name), str(EXAMPLES / name)])
+    result = run("translate", "--output", tmp_path / name, EXAMPLES / name)
     assert result.exit_code == 0 and found == (tmp_path / name).read_bytes()
 
 

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Exact, Sampled, Tolerant
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import EngineName, MachineOptions
@@ -22,7 +20,7 @@ from specdec_cli.server.guard import RequestError
 from specdec_cli.server.libretranslate import sampling_rule
 from specdec_cli.server.service import make_decode
 from specdec_cli.server.texts import Manner, Piece, numbered, split_pieces
-from tests.command_line import done
+from tests.command_line import done, run
 from tests.server.conftest import Running, running, shout
 
 LETTER = ["The old house is red.", "", "My brother has two cats and a dog.", "It is late. We are going home now.", "I like tea."]
@@ -36,7 +34,7 @@ def ask(server: Running, q: object, **fields: object) -> Any:
 def drawn_by_command(lines: list[str], *options: str) -> list[str]:
     """The translations that `specdec translate --sample` draws of a file with `lines`."""
     command = ["translate", "--quiet", "--threads", "1", "--sample", *options]
-    result = done(CliRunner().invoke(app, command, input="".join(f"{line}\n" for line in lines).encode()))
+    result = done(run(*command, text="".join(f"{line}\n" for line in lines).encode()))
     return result.stdout.splitlines()
 
 

@@ -11,9 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.server.guard import is_loopback
@@ -21,12 +19,13 @@ from specdec_cli.server.run import listen_tcp, listen_unix, make_server, stopped
 from specdec_cli.server.service import Words
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.work.served_models import words_of_models
+from tests.command_line import run
 from tests.faults.process_tree import descendants, wait_for_end
 from tests.server.conftest import Running, end_with_parent, serving, wait_until
 
 
 def fails(*options: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["serve", *options])
+    result = run("serve", *options)
     return result.exit_code, result.stderr
 
 

@@ -13,9 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from specdec_cli.app import app
 from specdec_cli.server import run
 from specdec_cli.server.documents import DocumentLimits
 from specdec_cli.server.front import Front
@@ -23,6 +21,7 @@ from specdec_cli.server.guard import Gate, Limits
 from specdec_cli.server.monitoring import Log, RequestMetrics
 from specdec_cli.server.run import listen_tcp
 from specdec_cli.server.worker_process import Start
+from tests import command_line
 from tests.server.conftest import Running
 from tests.server.faulty_worker import load
 
@@ -87,7 +86,7 @@ def test_the_page_links_to_the_examples_which_say_how_to_use_them(path: Path) ->
 @pytest.mark.parametrize("command", [shlex.split(settings()["ExecStart"]), instruction("ENTRYPOINT")])
 def test_the_examples_start_the_server_with_options_that_exist(command: list[str]) -> None:
     assert Path(command[0]).name == "specdec"
-    result = CliRunner().invoke(app, [*command[1:], "--help"])
+    result = command_line.run(*command[1:], "--help")
     assert result.exit_code == 0 and "--max-requests" in result.output
 
 

@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import InputError
@@ -25,7 +22,8 @@ from specdec_cli.visualization.corpus import UNLIKE, Corpus, Group, Kind, Step, 
 from specdec_cli.visualization.corpus_views import Axes, charts, drawn, print_corpus, tables, to_corpus_html, to_corpus_svg
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.recording import jacobi_graph
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 from tests.visualization.browser import drawn_page, needs_browser
 
 END: Kind = "end of sentence"
@@ -244,8 +242,8 @@ def test_charts_are_operated_by_keys(corpus: Corpus, tmp_path: Path) -> None:
     )
 
 
-def run(*arguments: object, **settings: Any) -> Result:
-    return CliRunner().invoke(app, ["visualize", "--threads", "1", *map(str, arguments)], **settings)
+def run(*arguments: object, text: str | None = None) -> Result:
+    return command_line.run("visualize", "--threads", 1, *arguments, text=text)
 
 
 def test_visualize_reads_the_source_column(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
@@ -257,7 +255,7 @@ def test_visualize_reads_the_source_column(bundle_folder: Path, lines: list[str]
     assert (corpus["format"], corpus["name"], corpus["sentences"], corpus["skipped"]) == (1, "dev.tsv", 2, {"blank": 1})
     assert corpus["tokens"] == sum(step["tokens"] for step in corpus["by_iteration"])
     assert corpus["tokens_per_iteration"] == round(corpus["tokens"] / corpus["iterations"], 3)
-    shown = done(run("--file", "-", "-m", bundle_folder, input="".join(f"{line}\n" for line in lines[:2])))
+    shown = done(run("--file", "-", "-m", bundle_folder, text="".join(f"{line}\n" for line in lines[:2])))
     numbers = f"{corpus['tokens']} tokens of 2 sentences in {corpus['iterations']} iterations"
     assert (shown.stdout.startswith(f"stdin, jacobi: {numbers}"), shown.stderr) == (True, "")
 

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
 from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions
@@ -30,12 +28,13 @@ from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.recording import search_steps
 from specdec_cli.visualization.render import print_picture
 from specdec_cli.work.visualizing import LONGEST
-from tests.command_line import done
+from tests import command_line
+from tests.command_line import Result, done
 from tests.fakes import ORDERS, tiny_heads
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["visualize", "--threads", "1", *map(str, arguments)])
+    return command_line.run("visualize", "--threads", "1", *arguments)
 
 
 @pytest.mark.parametrize("decoding", ["jacobi", "gs-jacobi", "input-guided", "lookup", "greedy"])

@@ -8,22 +8,17 @@ from typing import Any
 
 import pytest
 import torch
-import typer
-from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark import check_gpu
 from specdec_cli.benchmark.checked_model import CheckedModel
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle
-from tests.command_line import done
-
-app = typer.Typer()
-app.command()(bench)
+from tests.command_line import Result, done, run_function
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["--check-device", *map(str, arguments)])
+    return run_function(bench, "--check-device", *arguments)
 
 
 @pytest.fixture

@@ -4,21 +4,17 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import UsageError
 from specdec_cli.native.library import LibraryError, load_library
-
-app = typer.Typer()
-app.command()(bench)
+from tests.command_line import run_function
 
 
 def run(bundle: Path, *arguments: object) -> object:
     """Run bench on two lines with int8; the exception, None without one."""
     common = ("-m", bundle, "--threads", "1", "--device", "cpu", "--precision", "int8", "--max-length", "9", "--repetitions", "1")
-    return CliRunner().invoke(app, [*map(str, (*common, *arguments))], input="ka lo\tta\nmi\tre\n").exception
+    return run_function(bench, *common, *arguments, text="ka lo\tta\nmi\tre\n").exception
 
 
 def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import typer
-from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark import geometries
 from specdec_cli.benchmark.geometries import GEOMETRIES, REAL_SIZES, Geometry
@@ -15,10 +13,7 @@ from specdec_cli.commands.bench import bench
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from tests.command_line import done
-
-app = typer.Typer()
-app.command()(bench)
+from tests.command_line import Result, done, run_function
 
 SHAPE = TransformerConfig(64, width=64, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BASE = Geometry("base", SHAPE, "specdec", 11, 2, ("ctranslate2-greedy",), block_size=8, drafter_layers=1)
@@ -34,7 +29,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["--synthetic", "--threads", "1", "--device", "cpu", "--repetitions", "1", *map(str, arguments)])
+    return run_function(bench, "--synthetic", "--threads", "1", "--device", "cpu", "--repetitions", "1", *arguments)
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
@@ -128,5 +123,5 @@ def test_the_measured_geometries_have_the_published_shapes() -> None:
 
 
 def test_a_geometry_without_a_synthetic_benchmark_is_refused() -> None:
-    result = CliRunner().invoke(app, ["--geometry", "opus-mt"])
+    result = run_function(bench, "--geometry", "opus-mt")
     assert isinstance(result.exception, UsageError) and "--geometry is for --synthetic" in str(result.exception)

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-import typer
-from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark.results import Measured
 from specdec_cli.benchmark.rows import Row
@@ -22,11 +20,8 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.translator import LineTranslator
-from tests.command_line import done
+from tests.command_line import Result, done, run_function
 from tests.fakes import tiny_heads
-
-app = typer.Typer()
-app.command()(bench)
 
 STRICT_AND_LAX = ("--sweep", "top-beta=1,300", "--sweep", "tolerance=0,1000")
 PRESETS = {"own": [4, 2.0], "high-quality": [9, 9.0]}
@@ -59,7 +54,7 @@ def table(bundle: Bundle, lines: list[str], tmp_path: Path) -> Path:
 
 def tune(*arguments: object, text: str = "") -> Result:
     common = ("--tune", "--threads", "1", "--device", "cpu", "--precision", "float32", "--max-length", "12")
-    return CliRunner().invoke(app, [*common, *map(str, arguments)], input=text)
+    return run_function(bench, *common, *arguments, text=text)
 
 
 def described(folder: Path) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner, Result
 
-from specdec_cli.app import app
+from tests.command_line import Result, run
 from tests.source import ROOT
 
 TEXT = "\u00c9t\u00e9 \U0001f600, she have a dog.\nHe go to school every days.\n"
@@ -24,7 +23,7 @@ def essay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["correct", "--check", "--quiet", "--threads", "1", *map(str, arguments)], input=TEXT.encode())
+    return run("correct", "--check", "--quiet", "--threads", "1", *arguments, text=TEXT.encode())
 
 
 @pytest.mark.skipif(shutil.which("vim") is None, reason="vim is not installed")
@@ -96,7 +95,7 @@ def test_options_that_do_not_fit_are_refused(essay: Path, arguments: tuple[str, 
 
 
 def test_the_format_of_a_report_needs_check(essay: Path) -> None:
-    found = CliRunner().invoke(app, ["correct", "--format", "sarif", str(essay)])
+    found = run("correct", "--format", "sarif", essay)
     assert found.exit_code == 2 and "--format sarif is the format of a report; add --check" in found.stderr
 
 
@@ -104,5 +103,5 @@ def test_the_hook_reports_findings(essay: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     program, *arguments = hook["entry"].split()
     assert program == "specdec" and hook["require_serial"]
-    found = CliRunner().invoke(app, [*arguments, "--ignore", "go", "--mode", "careful", str(essay)])
+    found = run(*arguments, "--ignore", "go", "--mode", "careful", essay)
     assert found.exit_code in (0, 1) and ":2:4:" not in found.stdout

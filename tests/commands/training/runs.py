@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from typer.testing import Result
-
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from tests.command_line import run
+from tests.command_line import Result, run
 
 SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]
 

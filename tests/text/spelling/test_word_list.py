@@ -4,12 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from specdec_cli.api import Corrector
-from specdec_cli.app import app
 from specdec_cli.errors import InputError
 from specdec_cli.text.spelling.word_list import LONGEST_WORD, MOST_WORDS, WordList
+from tests.command_line import run
 
 
 def test_words_are_added_and_deleted_in_the_file(tmp_path: Path) -> None:
@@ -85,8 +84,8 @@ def test_corrections_leave_listed_words_alone(tmp_path: Path) -> None:
     path = tmp_path / "words.txt"
     path.write_text("recieve\n")
     text = "I recieve a letter. My freind have two brothers.\n"
-    result = CliRunner().invoke(app, ["correct", "--threads", "1", "--words", str(path)], input=text.encode())
+    result = run("correct", "--threads", "1", "--words", path, text=text.encode())
     assert (result.exit_code, result.stdout) == (0, "I recieve a letter. My friend has two brothers.\n")
     assert Corrector(words=path, threads=1).correct(text).text == result.stdout
-    result = CliRunner().invoke(app, ["correct", "--words", str(tmp_path / "none.txt")], input=b"a\n")
+    result = run("correct", "--words", tmp_path / "none.txt", text=b"a\n")
     assert result.exit_code == 3 and "none.txt" in result.stderr
