@@ -3,16 +3,15 @@
 import codecs
 import random
 import re
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.formats import Format, format_of, read_document
+from specdec_cli.documents.formats import format_of, read_document
 from specdec_cli.errors import InputError
-from tests.documents.helper import parse, steps, unchanged
+from tests.documents.helper import parse
 from tests.documents.test_values import SEEDS, WORDS, changed, units
 from tests.documents.test_values import translated as translated_by_tags
 from tests.tables import tables
@@ -126,22 +125,3 @@ def test_names_of_resources_of_android() -> None:
     names = ("strings.xml", "strings_menu.xml", "app_strings.xml.gz", "values-de/colors.xml", "values/arrays.xml", "a.strings")
     assert [format_of(Path(name)) for name in names] == [*["android"] * 5, "strings"]
     assert {format_of(Path(name)) for name in ("a.xml", "values/a.txt", "strings.txt", "my-values/a.xml")} == {"lines", "txt"}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("format", "make"),
-    [
-        ("android", lambda size: f"<resources><string>{' ' * size}x{'<g>' * 100}y{'</g>' * 100}</string></resources>"),
-        ("android", lambda size: f"<resources>{'<string>&amp; a</string>' * (size // 20)}</resources>"),
-        ("android", lambda size: f"<resources><string>{'<g>a</g> b' * (size // 10)}</string></resources>"),
-        ("strings", lambda size: '"a" = "' + "\\n a" * (size // 4) + '";'),
-        ("strings", lambda size: '"a" = "b";/* * */' * (size // 17) + " " * size + "/* " * (size // 3) + "*/"),
-    ],
-)
-def test_reading_takes_a_number_of_steps_that_grows_with_the_file(format: Format, make: Callable[[int], str]) -> None:
-    def work(size: int) -> int:
-        return steps(lambda: unchanged(parse(make(size), format)))
-
-    work(100)  # what is done once
-    assert work(60_000) < 6 * work(15_000) + 20_000

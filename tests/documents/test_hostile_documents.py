@@ -43,6 +43,11 @@ WORST: list[tuple[Format, Callable[[int], str]]] = [
     ("po", lambda size: PO + "{\\\\i1}" * (size // 6) + '"\nmsgstr ""\n'),
     ("po", lambda size: PO + "{n, plural, one {'{ " * (size // 20) + '"\nmsgstr ""\n'),
     ("xliff", lambda size: XLIFF + "<x id='1'/>" * (size // 11) + "</source></trans-unit></body></file></xliff>"),
+    ("android", lambda size: f"<resources><string>{' ' * size}x{'<g>' * 100}y{'</g>' * 100}</string></resources>"),
+    ("android", lambda size: f"<resources>{'<string>&amp; a</string>' * (size // 20)}</resources>"),
+    ("android", lambda size: f"<resources><string>{'<g>a</g> b' * (size // 10)}</string></resources>"),
+    ("strings", lambda size: '"a" = "' + "\\n a" * (size // 4) + '";'),
+    ("strings", lambda size: '"a" = "b";/* * */' * (size // 17) + " " * size + "/* " * (size // 3) + "*/"),
 ]
 """Texts of about a number of characters, with a worst case of a reader each."""
 

@@ -7,30 +7,18 @@ from specdec_cli.error_types.m2 import m2_block
 from specdec_cli.text.corpus.parallel import apply_gold_edits, read_m2
 from specdec_cli.text.edits import Edit, find_edits
 from tests.command_line import run
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NOOP = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"
-PAIRS = [
-    ("He go  home.", "He goes home.", ["1 2|||R:VERB:SVA|||goes"]),
-    ("The weather are nice, isn't it?", "The weather is nice, isn't it?", ["2 3|||R:VERB:SVA|||is"]),
-    ("She don\u2019t like it.", "She doesn\u2019t like it.", ["1 2|||R:VERB:SVA|||does"]),
-    ("I saw dog.", "I saw a dog.", ["2 2|||M:DET|||a"]),
-    ("I saw the a dog.", "I saw a dog.", ["2 3|||U:DET|||"]),
-    ("I like apple", "I like apples.", ["2 3|||R:OTHER|||apples ."]),
-    ("In summer we swim.", "In summer, we swim.", ["2 2|||M:PUNCT|||,"]),
-    ("alot of cars", "a lot of cars", ["0 1|||R:ORTH|||a lot"]),
-    ("All is well.", "All is well.", []),
-    ("Two  spaces.", "Two spaces.", []),
-    ("", "", []),
-    ("He go home .", "He goes home.", ["1 2|||R:VERB:SVA|||goes"]),
-    ("They do n't likes U.S citizens .", "They don't like U.S citizens.", ["3 4|||R:VERB:SVA|||like"]),
-]
 
 
 def edits_of(source: str, changed: str) -> list[Edit]:
     return with_types(source, find_edits(source, changed))
 
 
-@pytest.mark.parametrize(("source", "changed", "expected"), PAIRS)
+@pytest.mark.parametrize(("source", "changed", "expected"), CASES.edits_are_of_tokens_and_have_types)
 def test_edits_are_of_tokens_and_have_types(source: str, changed: str, expected: list[str]) -> None:
     _, *lines, last = m2_block(source, edits_of(source, changed))
     assert last == ""

@@ -13,22 +13,6 @@ from tests.tables import tables
 TEXTS = tables(__file__)
 
 
-NUMERALS = {
-    1: "eine?[nrms]?|erste[nrs]?",
-    2: "zwei|beiden?",
-    3: "drei",
-    4: "vier",
-    5: "fünf",
-    6: "sechs",
-    7: "sieben",
-    8: "acht",
-    9: "neun",
-    10: "zehn",
-    11: "elf",
-    12: "zwölf",
-}
-
-
 def _year(draw: random.Random) -> int:
     return draw.choice((draw.randrange(1901, 2000), draw.randrange(2000, 2040), draw.randrange(2018, 2032)))
 
@@ -295,7 +279,7 @@ def small_numbers(draw: random.Random) -> Drawn:
         one, other = min(one, other), max(one, other) + (one == other)
     source = template.format(a=one, b=other)
     digits = [one, other] if "{b}" in template else [one]
-    has = tuple(rf"(?i:(?<![\w.,]){number}(?![^\W\d_]|\d)|\b(?:{NUMERALS[number]})\b)" for number in digits)
+    has = tuple(rf"(?i:(?<![\w.,]){number}(?![^\W\d_]|\d)|\b(?:{TEXTS.numerals[number - 1]})\b)" for number in digits)
     return Drawn(source, has, (r"\d[^\W\d_]",))
 
 

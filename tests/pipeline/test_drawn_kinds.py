@@ -214,15 +214,6 @@ def _clock(hour: int, minute: int) -> str:
 
 
 SHOUTED_WORDS = (("YOU", "WE", "THEY"), ("GET", "COME", "GO"), ("DOG", "CAR", "BOY", "MAN", "KEY", "CAT", "BOOK", "HOUSE", "BUS", "GUN"))
-TRADE = """
-    kubectl nginx postgres redis ansible terraform conda oauth macos vlan wlan vlogger dmenu magit systemd webpack pytest numpy pandas
-    mypy eslint fastapi grafana kafka kibana jenkins mongodb sqlite rsync tmux zsh vim emacs neovim ffmpeg imagemagick ebpf grpc graphql
-    kustomize helm minikube podman buildah cron crontab dockerfile makefile cmake gcc llvm valgrind gdb lldb strace perf btrfs zfs ext lvm
-    iptables nftables wireguard openvpn haproxy memcached celery gunicorn uvicorn starlette pydantic sqlalchemy alembic keras pytorch
-    ipython jupyter matplotlib scipy regex stdin stdout stderr argv localhost middleware serverless dataset codec bitrate timestamp
-    frontend backend namespace hostname dropdown tooltip changelog repo monorepo refactoring linter tokenizer boolean enum struct mutex
-    semver yaml toml json protobuf webhook favicon captcha sudo chmod grep awk sed xargs curl wget
-"""
 
 
 def templates(draw: random.Random) -> Drawn:
@@ -317,7 +308,7 @@ def spaces_that_stay(draw: random.Random) -> Drawn:
 def words_of_the_trade(draw: random.Random) -> Drawn:
     """Names and words of people who work with computers, in sentences without a mistake."""
     template = draw.choice(TEXTS.with_trade)
-    words = draw.sample(TRADE.split(), template.count("{}"))
+    words = draw.sample(TEXTS.trade, template.count("{}"))
     return Drawn(template.format(*words), keeps=tuple(words))
 
 

@@ -10,29 +10,11 @@ from specdec_cli.text.corpus.augmentation import times, with_copies, with_other_
 from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, clean
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.locale.quantities import find_quantities
+from tests.tables import tables
 
-PAIRS = [
-    Pair("The city has 2,350 streets.", "Die Stadt hat 2.350 Straßen.", "web"),
-    Pair("The ship is 27 metres long.", "Das Schiff ist 27 Meter lang.", "web"),
-    Pair("It takes 12.5 seconds for 300 pages.", "Es dauert 12,5 Sekunden für 300 Seiten.", "web"),
-    Pair("He paid $45.", "Er zahlte 45 $.", "web"),
-]
-TIMES = [
-    Pair("The bus leaves at 15:05.", "Der Bus fährt um 15:05 Uhr.", "web"),
-    Pair("Open from 9:30 a.m. to 6 p.m.", "Geöffnet von 9:30 bis 18 Uhr.", "web"),
-    Pair("Call me at 10pm!", "Rufe mich um 22 Uhr an!", "web"),
-]
-SAME = [
-    Pair("Step 3 of 3", "Schritt 3 von 3"),
-    Pair("version 2.5", "Version 2.5"),
-    Pair("from 8 to 11 PM", "von 20 bis 23 Uhr"),
-    Pair("27 and 27", "27 und 27"),
-    Pair("room 12", "Zimmer zwölf"),
-    Pair("on 12 May", "am 12. Mai"),
-    Pair("the 25th minute", "die 25. Minute"),
-    Pair("16x16 squares", "16x16 Felder"),
-    Pair("no number", "keine Zahl"),
-]
+CASES = tables(__file__)
+
+PAIRS, TIMES = ([Pair(*texts, "web") for texts in table] for table in (CASES.numbers, CASES.times))
 
 
 def turned(pair: Pair) -> Pair:
@@ -68,8 +50,9 @@ def test_copies_have_the_same_other_times(pair: Pair, languages: tuple[str, str]
         assert re.search(r"[ap]\.?m", english, re.IGNORECASE) and not re.search(r"\d ?[ap]\.?m", german, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("pair", SAME)
-def test_pairs_whose_numbers_cannot_change_have_no_copies(pair: Pair) -> None:
+@pytest.mark.parametrize(("source", "target"), CASES.pairs_whose_numbers_cannot_change_have_no_copies)
+def test_pairs_whose_numbers_cannot_change_have_no_copies(source: str, target: str) -> None:
+    pair = Pair(source, target)
     assert list(with_copies([pair], 5, with_other_quantities)) == [pair]
 
 

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from specdec_cli.text.segment.code import MAX_CODE_LENGTH, is_code
-from specdec_cli.text.segment.layout import Passthrough, segment_line, split_marks
+from specdec_cli.text.segment.layout import FormReader, Passthrough, segment_line, split_marks
 from specdec_cli.text.segment.sentences import segment
 from tests.tables import tables
 
@@ -14,7 +14,7 @@ CASES = tables(__file__)
 TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
 
 
-@pytest.mark.parametrize(("line", "texts"), CASES.lines_are_segmented_into_texts)
+@pytest.mark.parametrize(("line", "texts"), CASES.lines_are_segmented_into_texts + CASES.each_form_of_a_message_is_a_text)
 def test_lines_are_segmented_into_texts(line: str, texts: list[str]) -> None:
     segments = segment_line(line, 99, len, TRANSLATES)
     assert list(segments.texts) == texts
@@ -67,3 +67,9 @@ def test_statements_are_detected_as_code(line: str) -> None:
 def test_very_long_lines_are_not_detected_as_code() -> None:
     assert is_code("return value;")
     assert not is_code(f"return {'value ' * MAX_CODE_LENGTH};")
+
+
+def test_a_message_may_be_read_in_parts() -> None:
+    reader = FormReader()
+    parts = ["{n, plural, one {a ", "house} other {", "houses}} here", " {x} and {"]
+    assert [[part[start:end] for start, end in reader.syntax(part)] for part in parts] == [["{n, plural, one {"], ["} other {"], ["}}"], []]
