@@ -83,6 +83,20 @@ def shout(lines: Sequence[str]) -> list[Translation]:
     return [Translation(line.upper(), tokens=len(line), rounds=1) for line in lines]
 
 
+class Held:
+    """Translates as `shout` as soon as it may go on, and keeps the lines that it decoded."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_end = threading.Event(), threading.Event()
+        self.decoded: list[str] = []
+
+    def __call__(self, lines: Sequence[str]) -> list[Translation]:
+        self.begun.set()
+        assert self.may_end.wait(_PATIENCE)
+        self.decoded += lines
+        return shout(lines)
+
+
 def mend(lines: Sequence[str]) -> list[Correction]:
     """Correct "is" to "are", and remove "very"."""
     edits = [find_edits(line, line.replace(" is ", " are ").replace(" very", "")) for line in lines]

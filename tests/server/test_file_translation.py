@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
@@ -19,7 +19,6 @@ import pytest
 
 from specdec_cli.documents.document import Document
 from specdec_cli.errors import InputError
-from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import document_process, documents
 from specdec_cli.server.document_process import Order
 from specdec_cli.server.documents import ENDINGS, DocumentLimits, KeptFiles, base_name
@@ -27,7 +26,7 @@ from specdec_cli.server.guard import Keys, Limits
 from specdec_cli.server.requests import read_form_data
 from tests.command_line import run
 from tests.faults.process_tree import descendants
-from tests.server.conftest import Answer, Running, running, shout, wait_until
+from tests.server.conftest import Answer, Held, Running, running, wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PO = 'msgid ""\nmsgstr "Language: {}\\n"\n\nmsgid "a house"\nmsgstr ""\n'
@@ -146,12 +145,7 @@ def test_a_key_is_needed_to_translate_but_not_to_fetch() -> None:
 
 
 def test_few_files_are_translated_at_once() -> None:
-    may_end = threading.Event()
-
-    def held(lines: Sequence[str]) -> list[Translation]:
-        assert may_end.wait(60)
-        return shout(lines)
-
+    held = Held()
     with running(held) as (server, service):
         threads = [threading.Thread(target=send, args=(server, "a.md", b"a")) for _ in range(4)]
         for thread in threads:
@@ -159,7 +153,7 @@ def test_few_files_are_translated_at_once() -> None:
         wait_until(lambda: service.in_progress == 4)
         answer = send(server, "a.md", b"b")
         assert answer.status == 429 and answer.headers["retry-after"] == "1"
-        may_end.set()
+        held.may_end.set()
         for thread in threads:
             thread.join()
         assert fetch(server, send(server, "a.md", b"b")).body == b"B"
@@ -171,24 +165,19 @@ def document_processes() -> list[int]:
 
 
 @contextmanager
-def held_document(path: str = "/translate_file", name: str = "a.md") -> Iterator[tuple[Running, socket.socket, int, threading.Event]]:
+def held_document() -> Iterator[tuple[Running, socket.socket, int, threading.Event]]:
     """A server, a connection on which a document was sent, its process, and an event that lets its translation go on."""
-    may_end = threading.Event()
-
-    def held(lines: Sequence[str]) -> list[Translation]:
-        assert may_end.wait(60)
-        return shout(lines)
-
-    body = form(name, b"a", source="en", target="de")
-    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: {KIND['Content-Type']}\r\n"
+    held = Held()
+    body = form("a.md", b"a", source="en", target="de")
+    head = f"POST /translate_file HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: {KIND['Content-Type']}\r\n"
     with running(held) as (server, service), socket.create_connection(("127.0.0.1", server.port), 60) as own:
         try:
             own.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
             wait_until(lambda: service.pool.backlog.requests == 1)
             (process,) = document_processes()
-            yield server, own, process, may_end
+            yield server, own, process, held.may_end
         finally:
-            may_end.set()
+            held.may_end.set()
 
 
 def test_the_process_of_a_document_ends_with_its_request() -> None:
@@ -263,15 +252,10 @@ def test_documents_that_need_too_much_memory_are_refused(monkeypatch: pytest.Mon
 
 
 def test_documents_whose_time_runs_out_are_counted() -> None:
-    may_end = threading.Event()
-
-    def held(lines: Sequence[str]) -> list[Translation]:
-        assert may_end.wait(60)
-        return shout(lines)
-
+    held = Held()
     with running(held, Limits(seconds=0.1)) as (server, _):
         assert send(server, "a.md", b"a").status == 503
-        may_end.set()
+        held.may_end.set()
         assert b'specdec_documents_ended_total{limit="time"} 1.0' in server.ask("GET", "/metrics").body
         assert document_processes() == []
 

@@ -15,7 +15,7 @@ from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import languagetool, libretranslate
 from specdec_cli.server.guard import Keys, Limits, RequestError, read_keys
 from specdec_cli.server.service import together
-from tests.server.conftest import leave, running, shout, wait_until
+from tests.server.conftest import Held, leave, running, wait_until
 
 
 def test_sizes_are_limited() -> None:
@@ -69,20 +69,6 @@ def test_files_of_keys(tmp_path: Path) -> None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         with pytest.raises(InputError, match=said):
             read_keys(path)
-
-
-class Held:
-    """A decoder that waits until it may go on, and counts the lines that it decoded."""
-
-    def __init__(self) -> None:
-        self.begun, self.may_end = threading.Event(), threading.Event()
-        self.decoded: list[str] = []
-
-    def __call__(self, lines: Sequence[str]) -> list[Translation]:
-        self.begun.set()
-        assert self.may_end.wait(60)
-        self.decoded += lines
-        return shout(lines)
 
 
 def test_a_full_queue_answers_429_with_a_time() -> None:

@@ -9,43 +9,10 @@ from pathlib import Path
 import pytest
 
 import specdec_cli
+from tests.tables import tables
 
-WORDS = """
-quotes = [["«\u00a0", "\u00a0»"], ["“", "”"]]
+CASES = tables(__file__)
 
-[dates]
-before-day = '(?:le )?'
-after-day = '(?:er)?(?!\\w|[.:/,]\\d)'
-before-month = ' (?:de )?'
-before-year = ' '
-after-weekday = ',? '
-decade = '(?<=années \\d{4})'
-decade-form = 'années {}'
-to = 'au|à'
-also = 'et|ou'
-before = '\\b(?:(?P<range>du|de) |(?P<between>entre)(?: le)? |(?:le|en|depuis|avant|après) )$'
-every-day = 'tous les jours'
-since = 'du '
-of-names = 'de '
-to-day = ' au '
-to-name = ' à '
-between = ['entre le ', ' et le ']
-on = 'le '
-listed = '(?:,? (?P<word>et|ou)|,) (?:le )?'
-separators = ["to = au", "and = et", "or = ou"]
-"""
-QUOTES, DATES = WORDS.strip().split("\n\n")
-NAMES = {
-    "months": ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"],
-    "short_months": ["janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."],
-    "weekdays": ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"],
-    "short_weekdays": ["lun.", "mar.", "mer.", "jeu.", "ven.", "sam.", "dim."],
-    "month": "MMMM y",
-    "day": "d MMMM",
-    "date": "d MMMM y",
-    "weekday": "EEEE d MMMM",
-    "full": "EEEE d MMMM y",
-}
 PROGRAM = """
 import json, sys
 from specdec_cli.text.locale.ranges import written_alone
@@ -63,19 +30,6 @@ functions = {
 }
 print(json.dumps([functions[name](*values) for name, *values in json.load(sys.stdin)]))
 """
-CASES = [
-    (("dates", "Du 3 au 5 juin 2024 et le 1er mai, juin 2021.", "fr"), ["3 au 5 juin 2024", "le 1er mai", "juin 2021"]),
-    (("dates", "Le 12 juillet, en juil. 2020 et le jeu. 3 mars", "fr"), ["12 juillet", "juil. 2020", "jeu. 3 mars"]),
-    (("alone", "May 3, 2020", "en", "fr"), "3 mai 2020"),
-    (("alone", "dimanche 3 mai 2020", "fr", "de"), "Sonntag, 3. Mai 2020"),
-    (("alone", "$1,234.50", "en", "fr"), "1\u202f234,50\u00a0$"),
-    (("lost", "It was on May 3, 2020.", "Il pleut le 3 mai 2020.", "en", "fr"), []),
-    (("lost", "It was on May 3, 2020.", "Il pleut en mai.", "en", "fr"), ["May 3, 2020"]),
-    (("with_dates", "It was on May 3, 2020.", "Il pleut le mai 3, 2020.", "en", "fr"), "Il pleut le 3 mai 2020."),
-    (("with_dates", "Am 3. Mai 2020.", "Le mai 3, 2020.", "de", "fr"), "Le 3 mai 2020."),
-    (("numbers", "It has 1,234,567 books.", "Il a 1,234,567 livres.", "en", "fr"), "Il a 1\u202f234\u202f567 livres."),
-    (("quotes", 'Il a dit "oui".', 'He said "yes".', "fr"), "Il a dit «\u00a0oui\u00a0»."),
-]
 
 
 @pytest.fixture(scope="module")
@@ -89,17 +43,17 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(file, folder / "specdec_cli")
     locale = folder / "specdec_cli" / "text" / "locale"
     words = locale / "languages" / "fr.toml"
-    known = words.read_text(encoding="utf-8")
-    words.write_text(known.replace("\n[", f"\n{QUOTES}\n\n[", 1) + f"\n{DATES}\n", encoding="utf-8")
+    known, (quotes, dates) = words.read_text(encoding="utf-8"), CASES.words.strip().split("\n\n")
+    words.write_text(known.replace("\n[", f"\n{quotes}\n\n[", 1) + f"\n{dates}\n", encoding="utf-8")
     names = json.loads((locale / "dates.json").read_text(encoding="utf-8"))
-    (locale / "dates.json").write_text(json.dumps(names | {"fr": NAMES}), encoding="utf-8")
+    (locale / "dates.json").write_text(json.dumps(names | {"fr": CASES.names}), encoding="utf-8")
     return folder
 
 
 def test_a_language_is_added_by_data_alone(package: Path) -> None:
-    asked = json.dumps([case for case, _ in CASES])
+    asked = json.dumps([case for case, _ in CASES.cases])
     found = subprocess.run(
         [sys.executable, "-c", PROGRAM], input=asked, capture_output=True, text=True, encoding="utf-8", cwd=package, check=False
     )
     assert found.returncode == 0, found.stderr
-    assert dict(zip((case for case, _ in CASES), json.loads(found.stdout), strict=True)) == dict(CASES)
+    assert [[case, answer] for (case, _), answer in zip(CASES.cases, json.loads(found.stdout), strict=True)] == CASES.cases
