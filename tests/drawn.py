@@ -42,6 +42,11 @@ def kinds(
     return (Kind(draw, share, task, format, bundle) for draw in draws)
 
 
+def filled(draw: random.Random, template: str) -> str:
+    """A template with one of the choices in each pair of braces, which are separated by |."""
+    return re.sub(r"\{([^}]*)\}", lambda each: draw.choice(each[1].split("|")), template)
+
+
 def wrong(drawn: Drawn, output: str) -> bool:
     """Whether an output lacks what it must have, or has what it must not have."""
     return (

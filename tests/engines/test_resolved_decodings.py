@@ -5,7 +5,6 @@ with the same result stand in one line.
 """
 
 import ctypes
-import math
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,48 +91,6 @@ BUNDLES = {
     "unknown decoding": Described(BundleInfo(decoding="magic")),
 }
 CHAINS = ("lookup,gs-jacobi", "input-guided,jacobi", "lookup,specdec", "lookup,beam", "lookup,magic", "magic")
-CHANGES: tuple[Mapping[str, Any], ...] = (
-    {},
-    *({"block_size": size} for size in ("auto", 1, 3, 16, 1024)),
-    *({"top_beta": number} for number in (1, 3, 1024)),
-    *({"tolerance": number} for number in (0.0, 0.5, math.inf)),
-    {"top_beta": 4, "tolerance": 2.5},
-    *({"preset": name} for name in ("exact", "high-quality", "high-efficiency", "fast", "other")),
-    {"preset": "exact", "top_beta": 2},
-    {"preset": "exact", "tolerance": 1.0},
-    {"preset": "high-efficiency", "tolerance": 0.25},
-    *({"match": rule} for rule in ("unique", "unique-3", "nearest")),
-    *({"stop": rule} for rule in ("prefix", "fixed-point")),
-    *({"jacobi_length": length} for length in (5, "max")),
-    {"iterations": 4},
-    {"length_beam": 2},
-    {"iterations": 3, "length_beam": 1},
-    *({"beam_size": size} for size in (1, 3, 32, 33, 1024)),
-    *({"length_penalty": value} for value in (0.0, 1.5, -10.0)),
-    {"beam_size": 3, "length_penalty": 0.2, "n_best": 3},
-    *({"n_best": count} for count in (2, 6)),
-    {"max_length": 7},
-    {"no_repeat_ngram_size": 0},
-    {"no_repeat_ngram_size": 4, "repetition_penalty": 1.5},
-    {"batch_size": 8, "memory": 2**20},
-    {"with_scores": True},
-    {"always_draft": True},
-    {"always_draft": True, "block_size": "auto"},
-    {"always_draft": True, "block_size": 4},
-    {"whole": True},
-    *({"mode": mode} for mode in ("careful", "thorough")),
-    {"mode": "thorough", "with_scores": True, "block_size": 6},
-)
-INVALID: tuple[Mapping[str, Any], ...] = (
-    *({"block_size": size} for size in (0, 1025)),
-    *({"top_beta": number} for number in (0, 1025)),
-    *({"tolerance": number} for number in (-1.0, math.nan, -math.inf)),
-    *({"beam_size": size} for size in (0, 1025)),
-    *({"repetition_penalty": value} for value in (0.0, 101.0, math.nan)),
-    *({"no_repeat_ngram_size": size} for size in (-1, 257)),
-    *({"length_penalty": value} for value in (11.0, -10.5, math.nan, math.inf)),
-)
-"""Values out of range, which are refused for every decoding."""
 BASES = {
     "a plain base": Row("greedy"),
     "a full base": Row("greedy", None).changed(
@@ -152,14 +109,6 @@ def in_words(value: Any) -> str:
     if is_dataclass(value):
         return type(value).__name__.lower() + "(" + ", ".join(f"{getattr(value, field.name)}" for field in fields(value)) + ")"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-USUAL: Mapping[str, Any] = {"rule": "exact()", "beam_size": 1, "length_penalty": 1.0, "stop_of_search": "heuristic", "n_best": 1} | {
-    "order": "left-to-right",
-    "batch_size": 1,
-    "match": "nearest",
-    "stop": "prefix",
-}
 
 
 def resolved(decoding: Decoding) -> dict[str, Any]:
@@ -185,15 +134,7 @@ def resolved(decoding: Decoding) -> dict[str, Any]:
     }
 
 
-USUAL_NATIVE: Mapping[str, Any] = {"match": 2, "forced": -1, "shared_vocabulary": 1, "beam_size": 1, "n_best": 1} | {
-    "length_penalty": 1.0,
-    "repetition_penalty": 1.0,
-    "batch": 1,
-    "threads": 2,
-}
-
-
-def unusual(values: Mapping[str, Any], usual: Mapping[str, Any] = USUAL) -> str:
+def unusual(values: Mapping[str, Any], usual: Mapping[str, Any] = TEXTS.usual) -> str:
     return " ".join(
         f"{name}={in_words(value)}" for name, value in values.items() if value != usual.get(name, 0) and value is not False and value != []
     )
@@ -229,7 +170,7 @@ class Recorder:
         for name in ("first_drafts", "prefix_lengths"):
             address = getattr(queue, name)
             values[name] = list((ctypes.c_int32 * len(sentences)).from_address(address)) if address else []
-        self.options.append(unusual({name: values.get(name, 0) for name in TEXTS.order}, USUAL_NATIVE))
+        self.options.append(unusual({name: values.get(name, 0) for name in TEXTS.order}, TEXTS.usual_native))
         return iter(())
 
 
@@ -256,7 +197,7 @@ def table() -> Iterator[str]:
     for name, bundle in BUNDLES.items():
         for decoding in ("auto", *DECODINGS, *CHAINS):
             found: dict[str, list[str]] = defaultdict(list)
-            for change in (*CHANGES, *(INVALID if decoding in ("auto", "greedy") else ())):
+            for change in (*TEXTS.changes, *(TEXTS.invalid if decoding in ("auto", "greedy") else ())):
                 described = " ".join(f"{key}={value}" for key, value in change.items()) or "nothing"
                 try:
                     resolved_decoding = resolve(options(decoding, change), bundle)

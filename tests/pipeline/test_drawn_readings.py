@@ -6,7 +6,7 @@ import re
 import pytest
 
 from specdec_cli.pipeline.translator import LineTranslator
-from tests.drawn import Drawn, Kind, check_translations, kinds
+from tests.drawn import Drawn, Kind, check_translations, filled, kinds
 from tests.stored_engine import opened
 from tests.tables import tables
 
@@ -89,13 +89,6 @@ def weekdays_in_german(draw: random.Random) -> Drawn:
     return Drawn(source.format(shown), tuple(TEXTS.german_days[each] for each in days), (rf"\b{days[0]}\.",))
 
 
-def _filled(draw: random.Random, template: str) -> str:
-    """A template with one of the choices in each pair of braces."""
-    head, *rest = template.split("{")
-    parts = [part.split("}") for part in rest]
-    return head + "".join(draw.choice(choices.split("|")) + after for choices, after in parts)
-
-
 def _named(draw: random.Random, template: str) -> Drawn:
     names = (draw.choice(TEXTS.first), draw.choice(TEXTS.first), draw.choice(TEXTS.last))
     return Drawn(template.format(*names), tuple(name for place, name in enumerate(names) if f"{{{place}}}" in template))
@@ -161,7 +154,7 @@ def test_drawn_readings_come_out(kind: Kind, seed: int, pytestconfig: pytest.Con
 @pytest.mark.parametrize(("bundle", "forms"), [("en-de", TEXTS.short), ("de-en", TEXTS.short_in_german)])
 def test_short_forms_are_translated_as_their_words(bundle: str, forms: dict[str, str], pytestconfig: pytest.Config) -> None:
     draw, (described, engine) = random.Random(5), opened(bundle, pytestconfig.cache)
-    texts = [(_filled(draw, template), expected) for template, expected in forms.items() for _ in range(3)]
+    texts = [(filled(draw, template), expected) for template, expected in forms.items() for _ in range(3)]
     outputs = LineTranslator.of_bundle(engine, described).translate([text for text, _ in texts])
     faults = [(text, output.text) for (text, expected), output in zip(texts, outputs, strict=True) if not re.search(expected, output.text)]
     print(f"\n{bundle}: {len(texts) - len(faults)} of {len(texts)}")

@@ -1,13 +1,13 @@
 """Lines of many kinds that are right stay as they are: short forms with a full stop, those of chats, and names of dishes."""
 
 import random
-import re
 
 import pytest
 
 from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.kept_words import changes_chat, changes_shortened
+from tests.drawn import filled
 from tests.source import ROOT
 from tests.stored_engine import opened
 from tests.tables import tables
@@ -27,7 +27,7 @@ def corrector(pytestconfig: pytest.Config) -> LineCorrector:
 @pytest.mark.parametrize("patterns", [CASES.stopped, CASES.chat, CASES.dishes])
 def test_drawn_right_lines_stay(patterns: list[str], corrector: LineCorrector) -> None:
     draw = random.Random(60)
-    drawn = (re.sub(r"\{([^}]*)\}", lambda each: draw.choice(each[1].split("|")), draw.choice(patterns).strip()) for _ in range(10 * DRAWN))
+    drawn = (filled(draw, draw.choice(patterns).strip()) for _ in range(10 * DRAWN))
     lines = list(dict.fromkeys(drawn))[:DRAWN]
     assert len(lines) == DRAWN
     changed = [(line, found.text) for line in lines for found in corrector.correct([line]) if found.text != line]
