@@ -1,8 +1,12 @@
 """What commands show in a terminal: colours unless NO_COLOR or TERM=dumb forbids them, progress, and that they wait for the keyboard."""
 
 import io
+import os
+import pty
 import re
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +15,6 @@ import pytest
 
 from specdec_cli.console.options import TextOptions
 from specdec_cli.work.lines import shown_progress
-from tests.terminals import in_terminal
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 TEXT = "He have no tea.\n"
@@ -30,6 +33,26 @@ COMMANDS = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "text").write_text(TEXT, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+
+
+def in_terminal(arguments: Sequence[str], *, typed: str = "", **environment: str) -> str:
+    """What specdec with `arguments` writes to a terminal of 100 columns, in which `typed` and then Ctrl-D are typed."""
+    terminal, side = pty.openpty()
+    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
+    environment = known | {"COLUMNS": "100", "LINES": "40", "TERM": "xterm-256color"} | environment
+    command = [sys.executable, "-m", "specdec_cli", *arguments]
+    with subprocess.Popen(command, stdin=side, stdout=side, stderr=side, env=environment, start_new_session=True) as process:
+        os.close(side)
+        os.write(terminal, f"{typed}\x04".encode())
+        written = bytearray()
+        try:
+            while chunk := os.read(terminal, 2**16):
+                written += chunk
+        except OSError:  # Linux reports the end so
+            pass
+        process.wait(60)
+    os.close(terminal)
+    return written.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

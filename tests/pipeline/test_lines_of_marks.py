@@ -1,14 +1,25 @@
 """Lines of many marks, whose preparation takes little processor time."""
 
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
 import pytest
 
+from specdec_cli.decoding.options import Decoding, DecodingOptions
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.model.bundle_info import Described
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.sentences import split_sentences
-from tests.copying_engine import copying
-from tests.processor_time import at_most
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -25,6 +36,35 @@ LINES = (
 )
 
 
+class CopyingEngine:
+    """An engine that decodes nothing: the hypothesis of a sentence is its source, or the part of a draft that is to begin the output."""
+
+    def __init__(self, engine: SentenceDecoder) -> None:
+        self._engine = engine
+        self.sentences = 0
+
+    @property
+    def decoding(self) -> Decoding:
+        """The decoding of the engine."""
+        return self._engine.decoding
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+        """Yield a hypothesis for each sentence, in order."""
+        for each in sentences:
+            self.sentences += 1
+            ids = [*(each.draft[: each.prefix] if each.prefix else each.source)]
+            yield Hypothesis(each.number, ids, 1, -0.1 * len(ids), (), (-0.1,) * len(ids))
+
+
+def copying(bundle: str, **options: Any) -> tuple[Described, CopyingEngine]:
+    """A shipped bundle, and an engine that copies."""
+    opened = open_engine(ModelChoice(bundle), MachineOptions(), DecodingOptions(**options))
+    return opened.bundle, CopyingEngine(opened.engine)
+
+
 @pytest.fixture(scope="module")
 def translator() -> LineTranslator:
     bundle, engine = copying("en-de")
@@ -35,6 +75,25 @@ def translator() -> LineTranslator:
 def corrector() -> LineCorrector:
     bundle, engine = copying("en-gec", with_scores=True, mode="balanced")
     return LineCorrector.of_bundle(engine, bundle)
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise AssertionError, in the main thread, as soon as the process has used `seconds` of processor time.
+
+    `re` looks for signals while it searches, so that a pattern that would run for hours is ended too.
+    """
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise AssertionError(f"more than {seconds:g} s of processor time")
+
+    usual = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, usual)
 
 
 @pytest.mark.parametrize("line", LINES)

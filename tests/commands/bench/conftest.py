@@ -1,15 +1,62 @@
-"""Bundles that several tests of bench measure."""
+"""Runs of `specdec bench` in the process of a test, and a bundle that several tests measure."""
 
+import importlib
+import pickle
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 import pytest
 import torch
 
+from specdec_cli.commands.bench import bench
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from tests.commands.bench.in_process import InProcess
+from tests.command_line import Result, run_function
+
+TSV = "ka lo mi\tta re\nno pe. Di fo su\tka\n\t\n"
+
+
+def run(*arguments: object, text: str = TSV) -> Result:
+    """Run the command with `arguments` on one thread of a CPU, once, on the lines of `text`."""
+    common = ("--threads", "1", "--device", "cpu", "--max-length", "12", "--repetitions", "1")
+    return run_function(bench, *common, *arguments, text=text)
+
+
+class InProcess:
+    """Has the methods of `processes.Process`, and calls the handlers of the worker's module. Requests and responses are pickled."""
+
+    def __init__(self, module: str, label: str) -> None:
+        self.label = label
+        self._handlers: dict[str, Callable[..., Any]] = importlib.import_module(module).Worker().handlers()
+        self._responses: Iterator[Any] = iter(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a handler."""
+        self.send(name, *arguments)
+        return self.receive()
+
+    def send(self, name: str, *arguments: Any) -> None:
+        """Keep a request until its response is asked for."""
+        request = _copied(arguments)
+        self._responses = (_copied(self._handlers[name](*request)) for _ in range(1))
+
+    def receive(self) -> Any:
+        """The response to the last request."""
+        return next(self._responses)
+
+
+def _copied(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
 
 
 @pytest.fixture

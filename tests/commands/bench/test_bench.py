@@ -15,7 +15,7 @@ from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.order import Order
 from tests.command_line import done
-from tests.commands.bench.command_line import run
+from tests.commands.bench.conftest import run
 
 
 @pytest.mark.usefixtures("real_processes")

@@ -8,7 +8,7 @@ import pytest
 
 from specdec_cli.model.bundle import load_bundle, save_bundle
 from tests.command_line import done
-from tests.commands.bench.command_line import run
+from tests.commands.bench.conftest import run
 
 
 def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:

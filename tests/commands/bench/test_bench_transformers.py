@@ -9,7 +9,7 @@ import pytest
 
 from specdec_cli.errors import MissingLibraryError, UsageError
 from tests.command_line import done
-from tests.commands.bench.command_line import run
+from tests.commands.bench.conftest import run
 
 ROWS = ("greedy", "beam", "transformers-greedy", "transformers-beam", "transformers-lookup")
 

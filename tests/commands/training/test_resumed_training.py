@@ -11,7 +11,7 @@ import torch
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from specdec_cli.work.training_view import TrainingView
 from tests.command_line import done, run
-from tests.commands.training.runs import RUN, SMALL, settings, train_verifier
+from tests.commands.training.conftest import RUN, SMALL, settings, train_verifier
 
 DRAFTER = ["drafter.max_block=2", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
 

@@ -9,7 +9,7 @@ import pytest
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.command_line import done, run
-from tests.commands.training.runs import RUN, SMALL, settings
+from tests.commands.training.conftest import RUN, SMALL, settings
 
 LONGEST = 1024
 

@@ -17,7 +17,7 @@ from specdec_cli.work.simulation import COLUMNS
 from specdec_cli.work.training_drafters import with_new_drafter
 from specdec_cli.work.training_text import dev_names, tell_left_out
 from tests.command_line import done, run
-from tests.commands.training.runs import RUN, settings
+from tests.commands.training.conftest import RUN, settings
 
 
 def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from specdec_cli.text.tokenize.sentencepiece import Subwords
 from specdec_cli.training.trainer import Report
 from specdec_cli.work.training_view import TrainingView
 from tests.command_line import done, run
-from tests.commands.training.runs import RUN, SMALL, settings, train_verifier
+from tests.commands.training.conftest import RUN, SMALL, settings, train_verifier
 from tests.conftest import largest_file
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from tests.commands.training.runs import RUN, SMALL, settings
+from tests.commands.training.conftest import RUN, SMALL, settings
 
 DRAFTER = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "drafter.layers=1"]
 
