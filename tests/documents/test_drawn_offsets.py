@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from specdec_cli.documents.document import Document, FileEdit, Source, TextDocument
-from specdec_cli.documents.formats import Format, read_document
+from specdec_cli.documents.document import Document, FileEdit, TextDocument
+from specdec_cli.documents.formats import Format
 from specdec_cli.documents.html import unescape
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.server.matches import plain_text, read_annotations
@@ -20,6 +20,7 @@ from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.protect.characters import readable
 from specdec_cli.text.tags.markup import bare
+from tests.documents.helper import parse
 
 WORDS = [
     *("house", "green", "friend", "the", "old", "apples", "went", "2,350", "why?", "na\u00efve", "e\u0301tude", "ma\u0308nner"),
@@ -103,7 +104,7 @@ def words_in(text: str) -> list[Edit]:
 
 
 def read(content: str, format: Format) -> Document:
-    return read_document(Source(content.encode(), f"a.{format}", "correct"), format)
+    return parse(content, format, purpose="correct")
 
 
 def in_file(content: str, edit: FileEdit) -> tuple[str, str]:
@@ -159,11 +160,11 @@ def test_every_edit_of_a_word_document_changes_its_own_words() -> None:
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w") as archive:
             archive.writestr("word/document.xml", xml)
-        document = read_document(Source(data.getvalue(), "a.docx", "correct"), "docx")
+        document = parse(data.getvalue(), "docx", purpose="correct")
         for number, segment in enumerate(document.segments):
             for edit in words_in(segment.text):
                 made = document.corrected([[edit] if each == number else [] for each in range(len(document.segments))])
-                again = read_document(Source(made, "a.docx", "correct"), "docx")
+                again = parse(made, "docx", purpose="correct")
                 assert STAND_IN.sub("", again.segments[number].text) == STAND_IN.sub("", apply_edits(segment.text, [edit]))
                 start, end = document.file_edit(segment, edit)[:2]
                 assert segment.text[len(start.before) : len(end.before)] == edit.source

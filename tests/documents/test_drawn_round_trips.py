@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import pytest
 
-from specdec_cli.documents.document import Document, Source, TextDocument
-from specdec_cli.documents.formats import Format, read_document
+from specdec_cli.documents.document import Document, TextDocument
+from specdec_cli.documents.formats import Format
+from tests.documents.helper import parse
 
 WORDS = ("house", "green", "friend", "the", "old", "apples", "went", "garden", "river", "night", "small", "people")
 COMMENTS = ("<!-- a  comment -->", "<!---->", "<!--\n two\n lines -->", "<!-- <p>old</p> -->")
@@ -179,7 +180,7 @@ def test_nothing_outside_of_the_segments_changes(format: Format) -> None:
     segments = 0
     for seed in SEEDS:
         data = drawn(format, seed)
-        document = read_document(Source(data, f"a.{format}"), format)
+        document = parse(data, format)
         texts = [segment.text for segment in document.segments]
         assert document.translated(texts) == document.corrected([[] for _ in texts]) == data, (seed, data)
         found = document.translated([marked(text, number) for number, text in enumerate(texts)]).decode()
@@ -201,7 +202,7 @@ def test_nothing_but_translations_changes(format: Format) -> None:
     segments = 0
     for seed in SEEDS:
         data = drawn(format, seed)
-        document = read_document(Source(data, f"a.{format}"), format)
+        document = parse(data, format)
         texts = [segment.text for segment in document.segments]
         found = document.translated([marked(text, number) for number, text in enumerate(texts)])
         assert without_translations(found.decode(), format) == without_translations(data.decode(), format), (seed, data)
@@ -250,7 +251,7 @@ def test_every_other_member_of_a_word_file_stays() -> None:
     for seed in SEEDS:
         draw = random.Random(f"docx {seed}")
         data = zipped(draw, word(draw))
-        document = read_document(Source(data, "a.docx"), "docx")
+        document = parse(data, "docx")
         texts = [segment.text for segment in document.segments]
         assert document.translated(texts) == data
         changed = document.translated([text.replace("house", "hovel").replace("the", "thy") for text in texts])

@@ -17,6 +17,7 @@ from specdec_cli.documents.formats import Format, format_of, read_document
 from specdec_cli.documents.segments import is_decoded
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.edits import Edit
+from tests.documents.helper import parse, texts, unchanged
 
 WORDS = [
     *("house", "green", "friend", "the", "old", "apples", "it's", '"fine"', "a,", "one: two", "x # y", "50%", "\u00fcber", "\U0001f600"),
@@ -58,7 +59,7 @@ def changed(value: Any) -> Any:
 
 def translated(data: bytes, format: Format, *, redo: bool = False) -> bytes:
     """The document with outputs; checks that without a change, and with no edits, it has the same bytes."""
-    document = read_document(Source(data, f"a.{format}", redo=redo), format)
+    document = parse(data, format, redo=redo)
     texts = [segment.text for segment in document.segments]
     assert document.translated(texts) == document.corrected([[] for _ in texts]) == data
     return document.translated([output(text) for text in texts])
@@ -179,7 +180,7 @@ def test_edits_give_what_changed_texts_give(seed: int, format: Format) -> None:
         "properties": "".join(f"key{number} = {text}\n" for number, text in enumerate(text.replace("\\", "\\\\") for text in texts)),
         "ini": "".join(f"key{number} = {text}\n" for number, text in enumerate(texts)),
     }[format]
-    document = read_document(Source(content.encode(), f"a.{format}", "correct"), format)
+    document = parse(content, format, purpose="correct")
     edits, outputs = list[list[Edit]](), list[str]()
     for segment in document.segments:
         found = draw.choice(list(re.finditer(r"\S+", segment.text)))
@@ -192,41 +193,38 @@ def test_edits_give_what_changed_texts_give(seed: int, format: Format) -> None:
 
 def test_apostrophes_of_messages_with_arguments_are_doubled() -> None:
     data = b"a=It''s {0} of ''{1}''\nb=It's plain\n"
-    document = read_document(Source(data, "a.properties"), "properties")
-    assert [segment.text for segment in document.segments] == ["It's {0} of '{1}'", "It's plain"]
+    document = parse(data, "properties")
+    assert texts(document) == ["It's {0} of '{1}'", "It's plain"]
     assert document.translated(["C'est {0}", "C'est"]) == b"a=C''est {0}\nb=C'est\n"
-    assert (
-        read_document(Source("a=Stra\u00dfe\n".encode("latin-1"), "a"), "properties").translated(["Gr\u00fc\u00dfe \u20ac"])
-        == b"a=Gr\xfc\xdfe \\u20ac\n"
-    )
+    assert parse("a=Stra\u00dfe\n".encode("latin-1"), "properties").translated(["Gr\u00fc\u00dfe \u20ac"]) == b"a=Gr\xfc\xdfe \\u20ac\n"
 
 
 def test_settings_that_are_no_text_are_kept() -> None:
     data = b"; a comment = here\n[Main part]\nlevel = debug\nactive = Yes\npath=/usr/lib\n"
     data += b'title = The old house ; note\nhint="Say \\"yes\\""  # a note\nn = 5\nempty = ; no value\n'
-    document = read_document(Source(data, "a.ini"), "ini")
-    assert [segment.text for segment in document.segments] == ["The old house", 'Say "yes"']
+    document = parse(data, "ini")
+    assert texts(document) == ["The old house", 'Say "yes"']
     found = document.translated(["Das alte Haus", 'Sag "ja"'])
     assert found == data.replace(b"The old house", b"Das alte Haus").replace(b'Say \\"yes\\"', b'Sag \\"ja\\"')
 
 
 def test_only_the_forms_of_a_message_are_texts() -> None:
     data = b'{"n": "{count, plural, one {# old file} other {# old files}}", "@n": {"description": "x y"}, "t": "Hello {{name}}"}'
-    document = read_document(Source(data, "a.arb"), "json")
-    assert [segment.text for segment in document.segments] == ["# old file", "# old files", "Hello {{name}}"]
+    document = parse(data, "json")
+    assert texts(document) == ["# old file", "# old files", "Hello {{name}}"]
 
 
 def test_values_without_quotation_marks_get_those_that_they_need() -> None:
-    document = read_document(Source(b"a: &x Hello\nb: [red, green]\nc: !t Kept\nd: *x\ne: !!str Word\n", "a.yaml"), "yaml")
-    assert [segment.text for segment in document.segments] == ["Hello", "red", "green", "Word"]
+    document = parse(b"a: &x Hello\nb: [red, green]\nc: !t Kept\nd: *x\ne: !!str Word\n", "yaml")
+    assert texts(document) == ["Hello", "red", "green", "Word"]
     outputs = ["Hallo: du", "rot, sehr", "gr\u00fcn", "no"]
     assert document.translated(outputs).decode() == 'a: &x "Hallo: du"\nb: ["rot, sehr", gr\u00fcn]\nc: !t Kept\nd: *x\ne: !!str "no"\n'
 
 
 def test_a_correction_of_a_cell_gets_quotation_marks_too() -> None:
     data = b'id,text\n1,However he came\n2,"However, she came"\n'
-    document = read_document(Source(data, "a.csv", "correct"), "csv")
-    assert [segment.text for segment in document.segments] == ["However he came", "However, she came"]
+    document = parse(data, "csv", purpose="correct")
+    assert texts(document) == ["However he came", "However, she came"]
     edits = [Edit(0, 7, "However", "However,")], [Edit(9, 12, "she", '"she"')]
     assert document.corrected(edits) == b'id,text\n1,"However, he came"\n2,"However, ""she"" came"\n'
     assert document.corrected([[Edit(8, 10, "he", "she")], []]) == data.replace(b"he came", b"she came", 1)
@@ -263,8 +261,8 @@ WORST: dict[Format, Callable[[int], bytes]] = {
 
 @pytest.mark.parametrize("format", WORST)
 def test_long_values_are_read(format: Format) -> None:
-    document = read_document(Source(WORST[format](20_000), f"a.{format}"), format)
-    assert document.translated([segment.text for segment in document.segments]) == WORST[format](20_000)
+    document = parse(WORST[format](20_000), format)
+    assert unchanged(document) == WORST[format](20_000)
 
 
 DATA = (
@@ -316,7 +314,7 @@ def test_only_the_columns_that_are_named_are_translated(seed: int) -> None:
 def test_data_in_a_named_column_stays_and_names_for_addresses_are_translated() -> None:
     data = b"slug,price\nred-chair,5.99\nold-table,=A1*2\n"
     document = read_document(Source(data, "a.csv", columns=("slug", "2")), "csv")
-    assert [each.text for each in document.segments] == ["red-chair", "old-table"]
+    assert texts(document) == ["red-chair", "old-table"]
 
 
 @pytest.mark.parametrize("name", ["x", "0", "3", "Title"])
@@ -327,6 +325,6 @@ def test_a_column_that_a_table_lacks_is_refused_with_the_names_of_all(name: str)
 
 @pytest.mark.parametrize(("stated", "target", "written"), [("en_GB", "de", "de"), ("fr", "de", "fr"), ("en", "", "en")])
 def test_the_language_that_messages_state_becomes_the_target_language(stated: str, target: str, written: str) -> None:
-    document = read_document(Source(f'{{"@@locale" : "{stated}", "a": "A house"}}'.encode(), "a.arb"), "json")
+    document = parse(f'{{"@@locale" : "{stated}", "a": "A house"}}', "json")
     check_languages(document, "a.arb", "en", target)
     assert document.translated(["Ein Haus"]).decode() == f'{{"@@locale" : "{written}", "a": "Ein Haus"}}'

@@ -14,7 +14,7 @@ from tests.tables import tables
 
 CASES = tables(__file__)
 
-PAIRS, TIMES = ([Pair(*texts, "web") for texts in table] for table in (CASES.numbers, CASES.times))
+PAIRS, TIMES = ([Pair(source, target, "web") for source, target in table] for table in (CASES.numbers, CASES.times))
 
 
 def turned(pair: Pair) -> Pair:
