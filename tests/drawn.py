@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.checks import NUMBERS
 from specdec_cli.text.glossary import Term
-from tests.stored_engine import opened
+from tests.stored_engine import translator
 
 
 class Drawn(NamedTuple):
@@ -76,9 +75,7 @@ def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequen
     that numbers are lost, if they `are_warned`.
     """
     texts = list(drawn(kind, seed))
-    bundle, engine = opened(kind.bundle, cache)
-    translator = LineTranslator.of_bundle(engine, bundle, terms=terms)
-    found = list(translator.translate([each.source for each in texts]))
+    found = list(translator(kind.bundle, cache, terms).translate([each.source for each in texts]))
     faults = [(each.source, output.text, output.warnings) for each, output in zip(texts, found, strict=True) if wrong(each, output.text)]
     print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
     assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults

@@ -26,6 +26,7 @@ from specdec_cli.text.edits import Edit
 from specdec_cli.text.glossary import Glossary, read_glossaries
 from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped
+from tests import stored_engine
 from tests.stored_engine import opened
 
 HERE = Path(__file__).parent
@@ -67,16 +68,13 @@ def english_german(pytestconfig: pytest.Config) -> tuple[Described, SentenceDeco
 def translator(english_german: tuple[Described, SentenceDecoder]) -> LineTranslator:
     """A translator from English to German."""
     bundle, engine = english_german
-    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
-    translator.use_labels(bundle.labels)
-    return translator
+    return LineTranslator.of_bundle(engine, bundle)
 
 
 @pytest.fixture(scope="module")
 def corrector(pytestconfig: pytest.Config) -> LineCorrector:
     """A corrector of English."""
-    bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="balanced")
-    return LineCorrector.of_bundle(engine, bundle, types=True)
+    return stored_engine.corrector(pytestconfig.cache, types=True)
 
 
 def compare(name: str, records: Iterable[dict[str, Any]]) -> None:

@@ -9,9 +9,8 @@ import pytest
 
 from specdec_cli.documents.document import Purpose, Source
 from specdec_cli.documents.formats import Format, read_document
-from specdec_cli.pipeline.corrector import LineCorrector
-from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator
+from tests import stored_engine
 from tests.stored_engine import opened
 from tests.tables import tables
 
@@ -118,12 +117,7 @@ def test_values_that_programs_read_stay(row: str, pytestconfig: pytest.Config) -
 
 
 def test_correction_changes_none(pytestconfig: pytest.Config) -> None:
-    described, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="balanced")
-    passing = EditFilter.of(described.info)
-    corrector = LineCorrector(
-        engine, described.tokenizer, passing, languages=("en", "en"), ngrams=described.ngrams, lexicon=described.lexicon
-    )
-    draw = random.Random(33)
+    corrector, draw = stored_engine.corrector(pytestconfig.cache), random.Random(33)
     amounts = [drawing(draw)[0] for drawing in (english, german) for _ in range(DRAWN)]
     lines = [line.replace("{}", amount) for amount in amounts for line in ("{}", "| {} |")]
     assert [each.text for each in corrector.correct(lines)] == lines

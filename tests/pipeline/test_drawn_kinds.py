@@ -12,12 +12,11 @@ import pytest
 
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import read_document
-from specdec_cli.pipeline.corrector import Correction, LineCorrector
-from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import LineTranslator, Translation
+from specdec_cli.pipeline.corrector import Correction
+from specdec_cli.pipeline.translator import Translation
 from specdec_cli.text.locale.languages import is_function_word
 from tests.drawn import Drawn, Kind, drawn, kinds, wrong
-from tests.stored_engine import opened
+from tests.stored_engine import corrector, translator
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -462,18 +461,9 @@ KINDS = (
 
 def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
     """What the shipped bundle of the kind's task makes of texts of one or more lines, or of documents."""
-    decode: Callable[..., Iterator[Translation | Correction]]
-    if kind.task == "translate":
-        bundle, engine = opened(kind.bundle, cache)
-        source, target = kind.bundle.split("-")
-        translator = LineTranslator(engine, bundle.tokenizer, languages=(source, target))
-        translator.use_labels(bundle.labels)
-        decode = translator.translate
-    else:
-        bundle, engine = opened("en-gec", cache, with_scores=True, mode="balanced")
-        passing = EditFilter.of(bundle.info)
-        corrector = LineCorrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
-        decode = corrector.correct
+    decode: Callable[..., Iterator[Translation | Correction]] = (
+        translator(kind.bundle, cache).translate if kind.task == "translate" else corrector(cache).correct
+    )
     if kind.format:
         documents = [read_document(Source(text.encode(), f"a.{kind.format}"), kind.format) for text in texts]
         segments = [segment.text for document in documents for segment in document.segments]

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from specdec_cli.pipeline.translator import LineTranslator
 from tests.drawn import Drawn, Kind, check_translations, filled, kinds
-from tests.stored_engine import opened
+from tests.stored_engine import translator
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -153,9 +152,9 @@ def test_drawn_readings_come_out(kind: Kind, seed: int, pytestconfig: pytest.Con
 @pytest.mark.long
 @pytest.mark.parametrize(("bundle", "forms"), [("en-de", TEXTS.short), ("de-en", TEXTS.short_in_german)])
 def test_short_forms_are_translated_as_their_words(bundle: str, forms: dict[str, str], pytestconfig: pytest.Config) -> None:
-    draw, (described, engine) = random.Random(5), opened(bundle, pytestconfig.cache)
+    draw = random.Random(5)
     texts = [(filled(draw, template), expected) for template, expected in forms.items() for _ in range(3)]
-    outputs = LineTranslator.of_bundle(engine, described).translate([text for text, _ in texts])
+    outputs = translator(bundle, pytestconfig.cache).translate([text for text, _ in texts])
     faults = [(text, output.text) for (text, expected), output in zip(texts, outputs, strict=True) if not re.search(expected, output.text)]
     print(f"\n{bundle}: {len(texts) - len(faults)} of {len(texts)}")
     assert len(faults) * 20 <= len(texts), faults

@@ -7,9 +7,9 @@ import pytest
 from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.kept_words import changes_chat, changes_shortened
+from tests import stored_engine
 from tests.drawn import filled
 from tests.source import ROOT
-from tests.stored_engine import opened
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -19,9 +19,7 @@ DRAWN = 60
 
 @pytest.fixture(scope="module")
 def corrector(pytestconfig: pytest.Config) -> LineCorrector:
-    assert pytestconfig.cache is not None
-    bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="balanced")
-    return LineCorrector.of_bundle(engine, bundle, mode="balanced")
+    return stored_engine.corrector(pytestconfig.cache)
 
 
 @pytest.mark.parametrize("patterns", [CASES.stopped, CASES.chat, CASES.dishes])

@@ -13,6 +13,7 @@ from specdec_cli.pipeline.drafts import DraftGate, Drafts
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.text.labels import COMMAND, FILE, NAME, Labels
+from tests import stored_engine
 from tests.stored_engine import opened
 from tests.tables import tables
 
@@ -22,10 +23,7 @@ CASES = tables(__file__)
 @pytest.fixture(scope="module")
 def translator(pytestconfig: pytest.Config) -> LineTranslator:
     """A translator into German that knows labels."""
-    bundle, engine = opened("en-de", pytestconfig.cache)
-    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
-    translator.use_labels(bundle.labels)
-    return translator
+    return stored_engine.translator("en-de", pytestconfig.cache)
 
 
 def translated(translator: LineTranslator, *lines: str) -> list[str]:

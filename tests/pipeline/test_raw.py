@@ -39,7 +39,6 @@ def decoded(decoder: Any, line: str) -> str:
 
 @pytest.fixture(scope="module")
 def translator(pytestconfig: pytest.Config) -> Any:
-    assert pytestconfig.cache is not None
     return opened("en-de", pytestconfig.cache)
 
 
@@ -67,7 +66,6 @@ def test_tags_of_documents_stay_in_raw_output() -> None:
 
 
 def test_a_raw_correction_is_the_model_s_output_with_all_its_edits(pytestconfig: pytest.Config) -> None:
-    assert pytestconfig.cache is not None
     bundle, engine = opened("en-gec", pytestconfig.cache)
     lines = ["He go to school. I likes tea", "see https://a.org/x_y tomorow", "", "She have  two house."]
     corrector = LineCorrector(engine, bundle.tokenizer, EditFilter(minimum=0.0), languages=("en", "en"), raw=True)

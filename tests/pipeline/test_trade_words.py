@@ -3,11 +3,10 @@
 import pytest
 
 from specdec_cli.pipeline.corrector import LineCorrector
-from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.shape import is_title, lowers_word
 from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_name, technical_names
-from tests.stored_engine import opened
+from tests import stored_engine
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -18,9 +17,7 @@ SENTENCES = ("Install {} on the server.", "We use {} for this project.", "The {}
 @pytest.fixture
 def corrector(pytestconfig: pytest.Config) -> LineCorrector:
     """A corrector with the shipped en-gec, in its most careless mode."""
-    bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="thorough")
-    passing = EditFilter.of(bundle.info, mode="thorough")
-    return LineCorrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
+    return stored_engine.corrector(pytestconfig.cache, "thorough")
 
 
 def test_technical_names_are_left_alone(corrector: LineCorrector) -> None:

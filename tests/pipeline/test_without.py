@@ -55,7 +55,6 @@ def test_all_rules_have_a_case_and_without_all_a_text_is_decoded_as_it_is() -> N
 
 @pytest.fixture(scope="module")
 def corrector(pytestconfig: pytest.Config) -> Callable[..., LineCorrector]:
-    assert pytestconfig.cache is not None
     bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="balanced")
     return partial(LineCorrector.of_bundle, engine, bundle, mode="balanced")
 
