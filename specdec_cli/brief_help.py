@@ -112,6 +112,20 @@ BRIEF: Mapping[str, Brief] = {
             "precision": "Number format of the arithmetic",
         },
     ),
+    "prepare": Brief(
+        {
+            "specdec prepare data pairs.tsv": "clean text, a vocabulary",
+            "specdec prepare data --source a.en --target a.de": "two aligned files",
+            "specdec prepare data pairs.tsv --held-out dev.tsv": "without test sentences",
+        },
+        "source target vocabulary-size tokenizer max-characters max-ratio same-numbers held-out source-language target-language force quiet",
+        {
+            "max-ratio": "Drop pairs whose sides differ more in length",
+            "held-out": "Drop pairs with a sentence of this dev or test set",
+            "source-language": "For the rules of numbers and times",
+            "target-language": "Likewise",
+        },
+    ),
     "train-verifier": Brief(
         {
             "specdec prepare data pairs.tsv": "clean text",
@@ -155,6 +169,30 @@ BRIEF: Mapping[str, Brief] = {
             "quantization": "Number format of the arithmetic, as float32 or int8",
             "sample": "Draw each token at random",
             "ray": "Work in shards on a Ray cluster, here or at HOST:PORT",
+        },
+    ),
+    "corrupt": Brief(
+        {
+            "specdec corrupt clean.txt -o pairs.tsv": "a pair of each line",
+            "specdec corrupt clean.txt --copies 3 --set clean=0.2": "more of them",
+            "specdec corrupt < clean.txt": "to stdout, for a look",
+        },
+        "column recipe set copies seed processes output quiet ray workers",
+        {"ray": "Work in shards on a Ray cluster, here or at HOST:PORT"},
+    ),
+    "visualize": Brief(
+        {
+            'specdec visualize "Good morning!"': "the rounds of drafts",
+            'specdec visualize "Good morning!" --decoding jacobi': "what depends on what",
+            "specdec visualize --file dev.en -o corpus.html": "iterations of a corpus",
+        },
+        "model source-language target-language decoding block-size file limit output device threads",
+        {
+            "model": _MODEL,
+            "source-language": "Language of the sentence, where the model leaves a choice",
+            "target-language": "Language to translate to, likewise",
+            "decoding": "A decoding with drafts, or jacobi",
+            "block-size": "Largest number of tokens drafted in a round",
         },
     ),
     "convert": Brief(
