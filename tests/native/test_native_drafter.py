@@ -88,12 +88,12 @@ def pair(
     return made, folder
 
 
-@pytest.mark.parametrize(("block_size", "top_beta"), [(1, 320), (2, 0), (3, 3), (5, 320)])
+@pytest.mark.parametrize(("block_size", "top_beta"), [(1, 320), (2, 0), (3, 3), (5, 320), (4, 2)])
 def test_random_drafters_draft_the_same(
     pair: tuple[Bundle, Path], block_size: int, top_beta: int, expected: Expectations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle, folder = pair
-    tolerance = {0: 0.0, 3: 1.5, 320: EVERYTHING}[top_beta]
+    tolerance = {0: 0.0, 3: 1.5}.get(top_beta, EVERYTHING)
     sources = sources_of(len(bundle.tokenizer), 5, 20)
     longest = None if block_size == 5 else 12  # without a limit drafts reach beyond the model's positions
     rule: dict[str, Any] = {"top_beta": top_beta, "tolerance": tolerance} if top_beta else {}
