@@ -19,6 +19,7 @@ from specdec_cli.files import write_text
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import PRESETS, TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
+from specdec_cli.processors import keep_order_of_sums
 from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
 from tools import large_corrector, paper_tables, results
 from tools.gpu_checks import gpu_checks
@@ -157,6 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--measure", type=Path, metavar="DATA", help="measure the stored results: en-de/*.tsv, en-gec/* in DATA")
     parser.add_argument("--result", action="append", metavar="NAME", help="with --measure: only this result; repeatable")
     asked = parser.parse_args(arguments)
+    keep_order_of_sums()
     if asked.measure is not None:
         for line in results.measure_again(asked.measure.resolve(), asked.result or results.names()):
             print(line, file=sys.stderr)
