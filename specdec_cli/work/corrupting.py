@@ -20,7 +20,6 @@ from specdec_cli.processors import usable_processors
 from specdec_cli.recipe import find_recipe, load_recipe
 from specdec_cli.text.io.lines import STDIO, read_lines
 from specdec_cli.text.io.writing import LineWriter, check_not_input, compressed
-from specdec_cli.work.cluster import corrupt_on_cluster
 
 
 def plan_of(recipe: str, changes: Sequence[str], seed: int, copies: int) -> Plan:
@@ -43,6 +42,8 @@ def corrupt_files(
     Raises UsageError, InputError and OSError.
     """
     if cluster.ray is not None:
+        from specdec_cli.work.cluster import corrupt_on_cluster  # a run without a cluster starts sooner
+
         return corrupt_on_cluster(plan, column, inputs, output, cluster, quiet=quiet)
     target = None if output == STDIO else output
     check_not_input(target, inputs)
