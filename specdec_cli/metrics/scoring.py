@@ -37,7 +37,6 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Score:
 
     The keys are "bleu" and "chrf". Raises ValueError for unequal numbers of lines.
     """
-    # Imported here because the import is slow.
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} lines and {len(references)} references")
     metrics: dict[str, BLEU | CHRF] = {"bleu": BLEU(), "chrf": CHRF()}

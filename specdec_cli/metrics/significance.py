@@ -39,7 +39,6 @@ def significance(
 
     Every translation has a line for each of the `references`. Raises ValueError for unequal numbers of lines.
     """
-    # Imported here because the import is slow.
     if any(len(lines) != len(references) for lines in translations.values()):
         raise ValueError("the translations and the references have different numbers of lines")
     names = list(translations)
