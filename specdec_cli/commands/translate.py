@@ -52,7 +52,6 @@ def translate(
     by one and joined again; a model that summarises decodes a line as one text.
     """
     started = time.perf_counter()
-
     chosen = chosen_translator(model, source_language, target_language, offline=machine.offline, instruction=instruction)
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")

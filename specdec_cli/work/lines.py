@@ -25,7 +25,7 @@ from specdec_cli.text.io.lines import STDIO, Line, LineTooLong, name_of
 from specdec_cli.text.io.windows import windows
 from specdec_cli.text.io.writing import Writer
 
-R = TypeVar("R", "Translation", "Correction")
+R = TypeVar("R", Translation, Correction)
 _HELD = 2**26
 """The memory, in bytes, for lines that are read but not yet written, if there is no memory limit."""
 _SHARE = 4

@@ -47,7 +47,6 @@ def dev_sources(bundle: Bundle, path: Path, tell: Callable[[str], None]) -> list
 
     `tell` is called with a message if some are too long. Raises InputError if all are too long.
     """
-
     longest = bundle_verifier(bundle).longest_source
     texts = islice(filter(str.strip, read_sources([path])), DEV_LINES)
     sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]

@@ -31,7 +31,8 @@ from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.documents.formats import DOCUMENTS, TEXT, Format, format_of
 from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.files import json_text
-from specdec_cli.memories.pairs import Entry
+from specdec_cli.memories.pairs import Entry, sentence_pairs
+from specdec_cli.memories.previous import PreviousVersion
 from specdec_cli.opening.engines import Computation
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
@@ -162,16 +163,13 @@ def _open_drafts(options: DraftOptions, model: Translator, whole: Sequence[str],
     Raises InputError for files that cannot be read or do not belong together, and UsageError for two formats, and if a library is not
     installed.
     """
-    from specdec_cli.memories.memory import open_memory
-    from specdec_cli.memories.pairs import sentence_pairs
-    from specdec_cli.memories.previous import PreviousVersion
-    from specdec_cli.pipeline.drafts import Drafts
-
     gate, copies = DraftGate.for_batches(model.decoding.batch_size), options.exact_matches == "copy"
     if options.previous is not None:
         pairs = _previous_pairs(*options.previous, format or format_of(options.previous[0]), given=format is not None)
         old = list(sentence_pairs(pairs, split=model.splits, whole=not model.splits))
         return Drafts(PreviousVersion([(old, model.sentences(whole))], options.least_similarity), gate, copies)
+    from specdec_cli.memories.memory import open_memory  # numpy is not in a light install
+
     assert options.tm
     info = model.info
     return Drafts(open_memory(options.tm[0], info.source_language, info.target_language, options.least_similarity), gate, copies)
@@ -186,7 +184,7 @@ def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) 
         return read_aligned(source, target)
     if not given and other in DOCUMENTS and other != format:
         raise UsageError(f"--previous: {source} is {format} and {target} is {other}; give two files of one format, or --format")
-    from specdec_cli.memories.translated_pairs import translated_pairs
+    from specdec_cli.memories.translated_pairs import translated_pairs  # numpy is not in a light install
 
     return translated_pairs(source, target, format)
 
