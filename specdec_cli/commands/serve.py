@@ -19,7 +19,6 @@ from specdec_cli.console.options import (
 )
 from specdec_cli.errors import MissingLibraryError
 from specdec_cli.opening.models import served_bundles
-from specdec_cli.work.serve_options import Addresses, Served
 
 _server_option = partial(typer.Option, rich_help_panel="Server")
 _PORT = 5000
@@ -79,6 +78,7 @@ def serve(
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingLibraryError(f"serve needs {', '.join(missing)}", "server")
+    from specdec_cli.work.serve_options import Addresses, Served
     from specdec_cli.work.serving import serve_models
 
     addresses = Addresses(host, _PORT if port is None else port, unix, uses_tcp=unix is None or port is not None)
