@@ -1,4 +1,4 @@
-"""What the training commands share: options, and the check that training can run at all."""
+"""What the training commands share: options, and the check that the library for training is installed."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,5 +1,5 @@
 """What commands print on stderr: messages and warnings; for --stats, counts of lines, tokens and rounds, of drafts from earlier
-translations and of the glossary's terms; for --trace, the draft, prediction and bifurcation of each round.
+translations and of the glossary's terms; for --trace, the draft, prediction and bifurcation of each round. And the fields of --json.
 """
 
 import sys
@@ -169,6 +169,23 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}"
+
+
+def record(line: Line, decoded: "Translation | Correction", decoding: str) -> dict[str, Any]:
+    """The JSON object that --json writes for a line; `decoding` is the name of the decoding if `decoded` has none."""
+    return {
+        "file": None if line.file is None else str(line.file),
+        "line": line.number,
+        "source": line.text,
+        "text": decoded.text,
+        "tokens": decoded.tokens,
+        "rounds": decoded.rounds,
+        "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
+        "score": None if decoded.score is None else round(decoded.score, 4),
+        "decoding": decoded.decoding or decoding,
+        "warnings": list(decoded.warnings),
+        **({"draft": "model"} if DRAFT_MODEL in parts(decoded.decoding) else {}),
+    }
 
 
 Outcome = Sequence[tuple["Term", bool]]
@@ -406,20 +423,3 @@ def trace_on_stderr(bundle: "Described") -> Tracer:
     from rich.console import Console
 
     return Tracer(Console(stderr=True), bundle.tokenizer, bundle.shape.eos)
-
-
-def record(line: Line, decoded: "Translation | Correction", decoding: str) -> dict[str, Any]:
-    """The JSON object that --json writes for a line; `decoding` is the name of the decoding if `decoded` has none."""
-    return {
-        "file": None if line.file is None else str(line.file),
-        "line": line.number,
-        "source": line.text,
-        "text": decoded.text,
-        "tokens": decoded.tokens,
-        "rounds": decoded.rounds,
-        "tokens_per_round": round(decoded.tokens / decoded.rounds, 3) if decoded.rounds else None,
-        "score": None if decoded.score is None else round(decoded.score, 4),
-        "decoding": decoded.decoding or decoding,
-        "warnings": list(decoded.warnings),
-        **({"draft": "model"} if DRAFT_MODEL in parts(decoded.decoding) else {}),
-    }

@@ -15,7 +15,7 @@ Count = Annotated[int, Between(1, 10**9)]
 CountOrNone = Annotated[int, Between(0, 10**9)]
 DecayRate = Annotated[float, Between(0, 0.999999)]
 DEV_LINES = 400
-"""The number of lines of a dev set that are used."""
+"""The number of lines of a drafter's dev set that are used, from its beginning."""
 SET_BY_TOKENIZER = ("vocabulary_size", "source_vocabulary_size", "padding", "eos", "decoder_start", "mask")
 """The fields of a model's shape whose values are those of its tokenizer."""
 _OF_LENGTH = ("max_updates", "max_epochs", "patience", "checkpoint_minutes", "evaluate_every", "sharded")

@@ -1,4 +1,4 @@
-"""What the work of the training commands shares: checks of the input, what a run begins with, and a run that can be resumed."""
+"""What the work of the training commands shares: the output folder, what a run begins with, and a run that can be resumed."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
