@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import numpy.typing as npt
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from specdec_cli.metrics.scoring import Ngrams, ngrams
 
@@ -103,9 +104,6 @@ def sari(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence
 
 
 def _tokens(lines: Sequence[str]) -> list[list[str]]:
-    # Imported here because the import is slow.
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
     tokenise = Tokenizer13a()  # type: ignore[no-untyped-call]
     return [tokenise(line.lower()).split() for line in lines]
 
