@@ -87,7 +87,19 @@ def train_drafter(
         raise UsageError("give --model, the verifier to draft for")
     from specdec_cli.work.training_drafters import DrafterTraining
 
-    DrafterTraining(output, plan, data or (), source or (), dev, init, devices, device, threads, quiet).run(model)
+    DrafterTraining(
+        output=output,
+        plan=plan,
+        model=model,
+        data=data or (),
+        source=source or (),
+        dev=dev,
+        init=init,
+        devices=devices,
+        device=device,
+        threads=threads,
+        quiet=quiet,
+    ).run()
 
 
 def _refuse(options: Mapping[str, object]) -> None:

@@ -73,6 +73,19 @@ def train_verifier(
     require_training()
     from specdec_cli.work.training_verifiers import VerifierTraining
 
-    VerifierTraining(output, plan, data, dev, tokenizer, init, source_language, target_language, task, order).run(
-        devices, device, threads, quiet=quiet
-    )
+    VerifierTraining(
+        output=output,
+        plan=plan,
+        data=data,
+        dev=dev,
+        tokenizer=tokenizer,
+        init=init,
+        source_language=source_language,
+        target_language=target_language,
+        task=task,
+        order=order,
+        devices=devices,
+        device=device,
+        threads=threads,
+        quiet=quiet,
+    ).run()

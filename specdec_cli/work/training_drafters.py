@@ -8,7 +8,7 @@ from specdec_cli.console.options import ClusterOptions
 from specdec_cli.console.reports import say, teller
 from specdec_cli.decoding.methods import DRAFTS_OF, methods_of
 from specdec_cli.decoding.options import DecodingOptions
-from specdec_cli.distillation.run import DistillationPlan, Filters
+from specdec_cli.distillation.run import DISTILLED, DistillationPlan, Filters
 from specdec_cli.distillation.teachers import Resources, Search
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
@@ -32,14 +32,17 @@ _SHARD_LINES = 1_000
 """Lines whose outputs a run that is killed loses at most; of a large model on a CPU they take minutes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DrafterTraining:
-    """A training run of a drafter, as the options of `train-drafter` say: in the folder `output`, on the files of outputs `data`, or on
-    outputs of the verifier for the files `source`.
+    """A training run of a drafter, as the options of `train-drafter` say: in the folder `output`, for the verifier `model`, on the files of
+    its outputs `data`, or on its outputs for the files `source`, in `devices` processes.
+
+    `init` names a bundle with a drafter to begin with (None: a new one); `threads` None is all cores.
     """
 
     output: Path
     plan: DrafterRecipe
+    model: str
     data: Sequence[str]
     source: Sequence[Path]
     dev: Sequence[Path]
@@ -49,18 +52,18 @@ class DrafterTraining:
     threads: int | None
     quiet: bool
 
-    def run(self, model: str) -> None:
-        """Train a drafter for the verifier `model`."""
+    def run(self) -> None:
+        """Train the drafter. Raises UsageError for a verifier of another order than left-to-right, and what `_digest` raises."""
         texts, dev, tell = [DataSource.parse(text) for text in self.data], self.dev, teller(self.quiet)
         check_text([*dev, *self.source], parallel=False)
         check_text([text.path for text in texts], parallel=True)
         machine = resolve_machine(self.device, "float32", self.threads)
         with writing_alone(self.output):
-            folder = find_bundle(model, tell)
+            folder = find_bundle(self.model, tell)
             digests = self._digest(folder)
             bundle = load_checkpoint(folder)
             if (order := bundle.verifier.config.order) != "left-to-right":
-                raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
+                raise UsageError(f"--model {self.model}: drafters are for models of order left-to-right, not {order}")
             held_out = held_out_sets(bundle, dev, tell)
             tell_left_out(held_out, self.plan.drafter.shortlist, tell)
             if self.source:
@@ -74,22 +77,22 @@ class DrafterTraining:
             beginning = beginning_of("train-drafter", self.plan, texts, dev, digests, {})
             train(task, self.plan, beginning, self.output, fabric, self.quiet)
 
-    def _digest(self, model: Path) -> dict[str, str | None]:
-        """A hash of the verifier in the folder `model`, by the name of its option. A run that resumes must have the same hash.
+    def _digest(self, folder: Path) -> dict[str, str | None]:
+        """A hash of the verifier in `folder`, by the name of its option. A run that resumes must have the same hash.
 
-        Empty if `model` is the output and the run resumes: the run may have written the verifier in another number format. Raises
+        Empty if `folder` is the output and the run resumes: the run may have written the verifier in another number format. Raises
         UsageError if training would overwrite a bundle in the output, or change the verifier in it.
         """
-        if model.resolve() != self.output.resolve():
+        if folder.resolve() != self.output.resolve():
             check_output(self.output)
         elif self.plan.verifier == "fine-tuned":
             raise UsageError(f"{self.output}: is the verifier itself, which verifier=fine-tuned would change; name another folder")
         elif (self.output / FILE).exists():
             return {}
-        return {"--model": verifier_digest(model)}
+        return {"--model": verifier_digest(folder)}
 
-    def _decode(self, model: Path) -> Path:
-        """Make the greedy output of the verifier in the folder `model` for the source text; return the TSV file with it."""
+    def _decode(self, folder: Path) -> Path:
+        """Make the greedy output of the verifier in `folder` for the source text; return the TSV file with it."""
         plan = DistillationPlan(
             search=Search(compute_type="auto"),
             resources=Resources(self.device, self.threads or usable_processors()),
@@ -97,10 +100,10 @@ class DrafterTraining:
             shard_lines=_SHARD_LINES,
             own_greedy=True,
         )
-        plan = plan_distillation([str(model)], DecodingOptions(beam_size=1), plan)
-        folder = self.output / "outputs"
-        distill_files(plan, folder, self.source, ClusterOptions(), quiet=self.quiet)
-        return folder / "distilled.tsv"
+        plan = plan_distillation([str(folder)], DecodingOptions(beam_size=1), plan)
+        outputs = self.output / "outputs"
+        distill_files(plan, outputs, self.source, ClusterOptions(), quiet=self.quiet)
+        return outputs / DISTILLED
 
 
 def _initial_drafter(init: str) -> tuple[AnyDrafter, str]:

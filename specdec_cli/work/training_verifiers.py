@@ -23,11 +23,12 @@ from specdec_cli.training.verifier import MaskedTask, VerifierTask
 from specdec_cli.work.training import beginning_of, check_output, train, verifier_digest, vocabulary_digest, writing_alone
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerifierTraining:
-    """A training run of a verifier, as the options of `train-verifier` say: in the folder `output`, on the pairs `data`.
+    """A training run of a verifier, as the options of `train-verifier` say: in the folder `output`, on the pairs `data`, in `devices`
+    processes.
 
-    None stands for what the bundle `init` has, if there is one, and else for the default.
+    None stands for what the bundle `init` has, if there is one, and else for the default; `threads` None is all cores.
     """
 
     output: Path
@@ -40,17 +41,21 @@ class VerifierTraining:
     target_language: str | None
     task: Task | None
     order: Order | None
+    devices: int
+    device: Device
+    threads: int | None
+    quiet: bool
 
-    def run(self, devices: int, device: Device, threads: int | None, *, quiet: bool) -> None:
-        """Train the verifier in `devices` processes."""
-        tell, output, dev = teller(quiet), self.output, self.dev
+    def run(self) -> None:
+        """Train the verifier."""
+        tell, output, dev = teller(self.quiet), self.output, self.dev
         plan = replace(self.plan, model={**self.plan.model, **order_fields(self.order or self.plan.model.get("order"))})
-        machine = resolve_machine(device, "float32", threads)
+        machine = resolve_machine(self.device, "float32", self.threads)
         sources = [DataSource.parse(text) for text in self.data]
         check_text([*dev, *(source.path for source in sources)], parallel=True)
         with writing_alone(output):
             check_output(output)
-            fabric = launch_fabric(plan.run, machine.device, devices)
+            fabric = launch_fabric(plan.run, machine.device, self.devices)
             first_folder = None if self.init is None else find_bundle(self.init, tell)
             first = None if first_folder is None else load_checkpoint(first_folder)
             subwords = self._find_tokenizer(first, sources[0].path)
@@ -68,7 +73,7 @@ class VerifierTraining:
             initial = None if first_folder is None else verifier_digest(first_folder)
             digests = {"--tokenizer": vocabulary_digest(subwords), "--init": initial}
             beginning = beginning_of("train-verifier", plan, sources, dev, digests, options)
-            train(kind(bundle, pairs, held_out, plan.run), plan, beginning, output, fabric, quiet)
+            train(kind(bundle, pairs, held_out, plan.run), plan, beginning, output, fabric, self.quiet)
 
     def _find_tokenizer(self, first: Bundle | None, data: Path) -> Tokenizer:
         """The tokenizer that is given, else that of the first bundle, else the one beside the data. Raises UsageError if there is none."""
