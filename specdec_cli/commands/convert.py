@@ -131,7 +131,14 @@ def convert(
     layers = _numbers(decoder_layers)
     from specdec_cli.work.converting import Changes, Converting
 
-    bundle_changes = Changes(instruction, averaged or [], counted or [], listed or [], changes or [], ordered)
+    bundle_changes = Changes(
+        instruction=instruction,
+        averaged=averaged or [],
+        counted=counted or [],
+        listed=listed or [],
+        settings=changes or [],
+        ordered=ordered,
+    )
     converting = Converting(
         chosen=chosen,
         source_format=source_format,

@@ -560,9 +560,6 @@ class GlossaryOptions(OptionGroup):
         return with_kept(read_glossaries(self.glossary or ()), self.keep or ())
 
 
-_ADDRESS = re.compile(r"auto|local|ray://.*|\S+:\d+")
-
-
 @dataclass(frozen=True, kw_only=True)
 class IgnoreOptions(OptionGroup):
     """The options that name edits which `correct` does not make."""
@@ -622,6 +619,9 @@ class ShardOptions(ClusterOptions):
     """The options of runs on a cluster, of the commands that have no shards without it."""
 
     shard_lines: int = SHARD_LINES
+
+
+_ADDRESS = re.compile(r"auto|local|ray://.*|\S+:\d+")
 
 
 def with_ray_address(arguments: Sequence[str]) -> list[str]:

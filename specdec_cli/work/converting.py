@@ -38,7 +38,7 @@ from specdec_cli.text.tokenize.sentencepiece import FILE as TOKENIZER
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Changes:
     """Changes of a bundle, as options say: --instruction, --average, --ngrams, --lexicon, --set and --order-vocabulary."""
 
@@ -50,7 +50,9 @@ class Changes:
     ordered: Path | None
 
     def apply(self, bundle: Bundle) -> None:
-        """Change `bundle`, but for the order of its vocabulary, which is written with it. Raises UsageError and InputError."""
+        """Change `bundle` in place, except for the order of its vocabulary, which changes when the bundle is written. Raises UsageError and
+        InputError.
+        """
         if self.instruction is not None:
             bundle.tokenizer = bundle.tokenizer.instructed(self.instruction)
         if self.averaged:
@@ -133,8 +135,10 @@ class Converting:
             typer.echo(message, err=True)
 
     def _read(self, storage: Storage | None) -> Conversion:
-        """The model as a bundle; settings that are not supported are told. Raises ModelError, also if there is no space for its weights in
-        the folder and the number format `storage` (None: that of another toolkit).
+        """The model as a bundle; settings that are not supported are told.
+
+        Raises UsageError for options that are not for this model, and ModelError, also if there is no space for weights in the number
+        format `storage` at the output (None: not checked).
         """
         chosen, name, tell = self.chosen, self.source_format, teller(self.quiet)
         path = Path(chosen.name) if Path(chosen.name).exists() else SHIPPED / chosen.name

@@ -86,6 +86,7 @@ def _progress(quiet: bool) -> AbstractContextManager[Callable[..., None]]:
 
 
 def print_counts(counts: Counter[str]) -> None:
+    """Print the numbers of the errors of each kind, and those of lines, pairs and words, as a table on stderr."""
     by_kind = {kind: counts[f"{ERRORS}{kind}"] for kind in KINDS}
     errors, pairs = sum(by_kind.values()), max(counts["pairs"], 1)
     table = Table("errors", "", "")

@@ -10,7 +10,7 @@ from specdec_cli.opening.machine import MachineOptions
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where the server listens: on TCP if it `uses_tcp`, and on the Unix socket `unix`."""
+    """Where the server listens: at `host` and `port` if `uses_tcp`, and on the Unix socket `unix` if that is not None."""
 
     host: str
     port: int
