@@ -25,7 +25,7 @@ from specdec_cli.opening.models import ModelChoice, find_bundle
 from specdec_cli.text.corpus.parallel import check_text
 from specdec_cli.training.blocks import simulate
 from specdec_cli.training.data import SentencePair
-from specdec_cli.work.training_text import held_out_sets
+from specdec_cli.work.held_out import held_out_sets
 
 COLUMNS = ("block size", "tokens per round", "break even", "margin", "ms a round", "ms a line", "speedup")
 MARGIN = 1.15

@@ -25,8 +25,8 @@ from specdec_cli.training.data_parallel import launch_fabric
 from specdec_cli.training.drafter import DrafterTask
 from specdec_cli.training.recipe import DrafterRecipe
 from specdec_cli.work.distilling import distill_files, plan_distillation
+from specdec_cli.work.held_out import held_out_sets, tell_left_out
 from specdec_cli.work.training import beginning_of, check_output, drafter_digest, train, verifier_digest, writing_alone
-from specdec_cli.work.training_text import held_out_sets, tell_left_out
 
 _SHARD_LINES = 1_000
 """Lines whose outputs a run that is killed loses at most; of a large model on a CPU they take minutes."""

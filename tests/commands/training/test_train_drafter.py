@@ -13,9 +13,9 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import DrafterRecipe
+from specdec_cli.work.held_out import dev_names, tell_left_out
 from specdec_cli.work.simulation import COLUMNS
 from specdec_cli.work.training_drafters import with_new_drafter
-from specdec_cli.work.training_text import dev_names, tell_left_out
 from tests.command_line import done, run
 from tests.commands.training.conftest import RUN, settings
 
