@@ -17,12 +17,15 @@ import typer
 from specdec_cli.decoding.methods import DRAFT_MODEL, parts
 from specdec_cli.errors import counted
 from specdec_cli.failures import without_controls
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.opening.conversions import Tell, silent
+from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import shipped_directions
 from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.checks import GLOSSARY
 from specdec_cli.text.io.lines import STDIO, Line
 from specdec_cli.text.locale.languages import foreign_language
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,15 +33,12 @@ if TYPE_CHECKING:
     from specdec_cli.decoding.options import Decoding
     from specdec_cli.decoding.rounds import RoundTrace
     from specdec_cli.engines.engine import SentenceDecoder
-    from specdec_cli.model.bundle_info import Described
     from specdec_cli.model.storage import Written
     from specdec_cli.native.model import DecodedRound
-    from specdec_cli.opening.machine import Machine
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.drafts import DraftUse
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
-    from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
 def say(message: str) -> None:
@@ -287,7 +287,7 @@ class Totals:
     kept: int = 0
 
 
-def print_statistics(totals: Totals, engine: "SentenceDecoder", machine: "Machine", loading: float, seconds: float) -> None:
+def print_statistics(totals: Totals, engine: "SentenceDecoder", machine: Machine, loading: float, seconds: float) -> None:
     """Print counts, settings, time and memory of a run as a table to stderr.
 
     `loading` and `seconds` are the wall times, in seconds, of loading the model and of decoding.
@@ -345,7 +345,7 @@ class Tracer:
     round are printed as in Table 2 of the paper: accepted ones in brackets (blue), the verifier's in parentheses (red).
     """
 
-    def __init__(self, console: "Console", tokenizer: "Tokenizer", eos: int) -> None:
+    def __init__(self, console: "Console", tokenizer: Tokenizer, eos: int) -> None:
         self._console, self._tokenizer, self._eos = console, tokenizer, eos
         self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
@@ -418,7 +418,7 @@ class Tracer:
         self._console.print(line, soft_wrap=True, highlight=False)
 
 
-def trace_on_stderr(bundle: "Described") -> Tracer:
+def trace_on_stderr(bundle: Described) -> Tracer:
     """The Tracer that prints the rounds of `bundle` on stderr."""
     from rich.console import Console
 
