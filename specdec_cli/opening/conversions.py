@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import cache_folder, new_folder, read_json, write_json
-from specdec_cli.model.bundle_info import KEPT, describe_bundle
+from specdec_cli.model.bundle_info import KEPT, Task, describe_bundle
 from specdec_cli.model.hub import cached_copy, fetch, is_hub_name
 from specdec_cli.opening.choice import ModelChoice
 
 if TYPE_CHECKING:
     from converters.conversion import Conversion
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.model.bundle_info import Task
     from specdec_cli.model.storage import Written
 
 Tell = Callable[[str], None]
@@ -159,7 +158,7 @@ def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
     return folder
 
 
-def _found(path: Path, title: str, task: "Task | None") -> Path | None:
+def _found(path: Path, title: str, task: Task | None) -> Path | None:
     """The folder of the kept conversion of the checkpoint at `path`, or of the one for a task; None if there is none."""
     folders = [_kept(path, title), *([] if task is None else [_kept(path, title, task)])]
     return next((folder for folder in folders if (folder / "bundle.json").exists()), None)

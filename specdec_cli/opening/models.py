@@ -7,13 +7,13 @@ from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.language_codes import short_code
 from specdec_cli.model.bundle_info import BundleInfo, Task, read_info, read_shape, weights_file
+from specdec_cli.model.order import Order
 from specdec_cli.opening.choice import ModelChoice as ModelChoice
 from specdec_cli.opening.conversions import Tell, converted, load_checkpoint, silent
 from specdec_cli.opening.machine import Machine, move_to
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.model.order import Order
 
 MUCH_SMALLER = 3
 """`auto` uses a shipped bundle as draft model only if the verifier's weights file is at least this many times as large."""
@@ -44,7 +44,7 @@ def find_bundle(model: str | ModelChoice, tell: Tell = silent) -> Path:
     raise ModelError(f"{chosen.name}: {what}, and no shipped bundle has that name (there are: {names})")
 
 
-def bundle_task(model: str | ModelChoice) -> "Task":
+def bundle_task(model: str | ModelChoice) -> Task:
     """The task of a bundle, read without loading the weights. Raises ModelError as `find_bundle` and `read_info` do."""
     return read_info(find_bundle(model)).task
 
@@ -61,7 +61,7 @@ def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
     return info.beam_size or BEAM_SIZE, info.length_penalty
 
 
-def bundle_order(model: str | ModelChoice) -> "Order":
+def bundle_order(model: str | ModelChoice) -> Order:
     """Read the generation order of a bundle, without its weights. Raises ModelError for a missing bundle or an invalid configuration."""
     return read_shape(find_bundle(model)).order
 
@@ -102,7 +102,7 @@ def shipped_directions() -> dict[str, tuple[str, str]]:
     return {name: bundle_direction(name) for name in served_bundles() if bundle_task(name) == "translate"}
 
 
-def shipped_draft_model(folder: Path, info: "BundleInfo") -> str:
+def shipped_draft_model(folder: Path, info: BundleInfo) -> str:
     """The name of the shipped bundle that `auto` uses as draft model for the bundle in `folder`; "" for none.
 
     It is the one for the same languages. The bundle must be a translator without a drafter that writes from left to right, with a weights
