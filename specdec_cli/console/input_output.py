@@ -10,35 +10,34 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
+from specdec_cli.documents.document import Document, FileEdit, Purpose, Source
 from specdec_cli.documents.formats import DOCUMENTS, LINES, PACKAGES, Format, format_of, read_document
+from specdec_cli.documents.reading import read_bytes
+from specdec_cli.documents.segments import Segment
 from specdec_cli.documents.unread import check_readable
 from specdec_cli.errors import InputError, UsageError, cause_of, counted
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
+from specdec_cli.text.edits import Edit
 from specdec_cli.text.io.lines import COMPRESSED, STDIO, Line, LineTooLong, check_files, name_of
 from specdec_cli.text.io.writing import FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
-
-if TYPE_CHECKING:
-    from specdec_cli.documents.document import Document, FileEdit, Purpose
-    from specdec_cli.documents.segments import Segment
-    from specdec_cli.text.edits import Edit
 
 
 @dataclass(frozen=True)
 class SegmentLine(Line):
     """A segment of a document, decoded like a line of text. Its `number` is the line of the document in which the segment begins."""
 
-    document: "Document | None" = None
-    segment: "Segment | None" = None
+    document: Document | None = None
+    segment: Segment | None = None
 
-    def fitted(self, edits: "Sequence[Edit]") -> "list[Edit]":
+    def fitted(self, edits: Sequence[Edit]) -> list[Edit]:
         """Return those of `edits` of the text of the segment that its lines in the document allow."""
         assert self.segment is not None
         return self.segment.fitted(edits)
 
-    def file_edit(self, edit: "Edit") -> "FileEdit":
+    def file_edit(self, edit: Edit) -> FileEdit:
         """The change of the document that makes an edit of the text of the segment."""
         assert self.document is not None and self.segment is not None
         return self.document.file_edit(self.segment, edit)
@@ -53,7 +52,7 @@ class Input:
 
     format: Format
     files: tuple[Path, ...]
-    document: "Document | None" = None
+    document: Document | None = None
     lines: Iterable[Line] = ()
 
     @property
@@ -61,18 +60,15 @@ class Input:
         """Whether the input is a document."""
         return self.format in DOCUMENTS
 
-    def open_document(self, purpose: "Purpose", **options: Any) -> "Document":
+    def open_document(self, purpose: Purpose, **options: Any) -> Document:
         """Read and parse the document. Raises InputError for one that cannot be read, and UsageError for a missing library.
 
         `purpose` and `options` are fields of documents.document.Source.
         """
-        from specdec_cli.documents.document import Source
-        from specdec_cli.documents.reading import read_bytes
-
         (path,) = self.files
         return read_document(Source(read_bytes(path), name_of(path), purpose, **options), self.format)
 
-    def segment_lines(self, document: "Document", max_characters: int) -> Iterator[Line]:
+    def segment_lines(self, document: Document, max_characters: int) -> Iterator[Line]:
         """Yield the segments of the document as lines. Raises LineTooLong for one of more than `max_characters`."""
         (path,) = self.files
         for segment in document.segments:

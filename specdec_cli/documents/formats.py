@@ -4,12 +4,10 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+from specdec_cli.documents.document import Document, Source
 from specdec_cli.text.io.lines import COMPRESSED
-
-if TYPE_CHECKING:
-    from specdec_cli.documents.document import Document, Source
 
 Format = Literal[
     "lines",
@@ -103,7 +101,7 @@ _READERS: Mapping[str, tuple[str, str]] = {
 """What parses each format of documents: a module of documents/, and its function or class, which is given the Source."""
 
 
-def read_document(source: "Source", format: str) -> "Document":
+def read_document(source: Source, format: str) -> Document:
     """Parse a document in one of the formats DOCUMENTS; only the module of this format is imported.
 
     Raises InputError for one that is malformed, and UsageError if its format needs a library that is not installed.
