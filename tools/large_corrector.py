@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from specdec_cli.benchmark.geometries import REAL_SIZES, Geometry
-from specdec_cli.benchmark.synthetic import random_bundle
+from specdec_cli.benchmark.random_model import random_bundle
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.engine import SentenceDecoder

@@ -1,7 +1,7 @@
 """The model shapes of the synthetic benchmark, and what is decoded with them: random text, and rounds that accept what is recorded."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -14,6 +14,8 @@ VOCABULARY = 32_000
 MARIAN_VOCABULARY = 58_000
 SHORTEST, LONGEST = 24, 40
 """The smallest and the largest number of tokens in a source of the synthetic benchmark."""
+Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
+"""The prepared drafts of each source, one for each round, by the ids of the source."""
 _SOURCES = 8
 _BATCHES = (1, 32)
 

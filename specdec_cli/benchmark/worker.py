@@ -1,4 +1,4 @@
-"""The worker processes of a benchmark: one inspects and converts a bundle, the others run rows. The parent process loads no torch.
+"""The worker processes of a benchmark: one inspects and converts a bundle, the others run rows.
 
 Libraries are imported when a request needs them, so that a row of the native engine, or of CTranslate2, takes no memory for PyTorch.
 """
@@ -47,7 +47,7 @@ class Worker:
 
             return {"ctranslate2": CTranslate2Runner, "transformers": TransformersRunner}[row.toolkit](self._conditions, row)
         if self._conditions.geometry is not None:
-            from specdec_cli.benchmark.synthetic import RecordedRunner
+            from specdec_cli.benchmark.recorded import RecordedRunner
 
             return RecordedRunner(self._conditions, row, self._load)
         return BundleRunner(self._conditions, row, self._load)
@@ -104,7 +104,7 @@ def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Pat
 
 def make_synthetic(geometry: "Geometry", folder: Path) -> None:
     """Write a bundle of a geometry with random weights to `folder`; in int8, as it is decoded, if it has the size of a large model."""
-    from specdec_cli.benchmark.synthetic import random_bundle
+    from specdec_cli.benchmark.random_model import random_bundle
     from specdec_cli.model.bundle import save_bundle
 
     save_bundle(random_bundle(geometry), folder, "int8" if geometry.batches else "float32")

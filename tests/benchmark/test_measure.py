@@ -74,6 +74,7 @@ def test_a_row_whose_drafts_were_left_out_was_decoded_greedily(module: str) -> N
     assert (drafting["chosen"], drafting["block_size"]) == ("specdec", 8)
 
 
-def test_ctranslate2_rows_do_not_load_torch() -> None:
-    code = "import sys, ctranslate2, specdec_cli.benchmark.toolkits; sys.exit('torch' in sys.modules)"
+@pytest.mark.parametrize("module", ["runs", "recorded", "toolkits"])
+def test_rows_of_ctranslate2_and_the_native_engine_do_not_load_torch(module: str) -> None:
+    code = f"import sys, ctranslate2, specdec_cli.benchmark.{module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

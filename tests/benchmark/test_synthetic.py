@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources
+from specdec_cli.benchmark.random_model import random_bundle
+from specdec_cli.benchmark.recorded import RecordedRunner, recorded_drafts
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Conditions
-from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle, recorded_drafts
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import save_bundle
 from specdec_cli.model.config import TransformerConfig
