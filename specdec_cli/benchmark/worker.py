@@ -93,7 +93,7 @@ def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Pat
         asked,
         machine=replace(options, **machine),
         gpu=torch.cuda.get_device_name() if resolved.device == "cuda" else None,
-        torch=torch.__version__,
+        torch=str(torch.__version__),  # its own type would make each process that reads it import torch
         languages=(bundle.info.source_language, bundle.info.target_language),
         drafter=None if bundle.drafter is None else bundle.drafter.config.kind,
         limits=_limits(bundle, max_length),

@@ -1,5 +1,6 @@
 """Measurement of each row in a process of its own."""
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from specdec_cli.benchmark.measure import measure, open_processes
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Conditions
+from specdec_cli.benchmark.worker import inspect
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 
@@ -78,3 +80,11 @@ def test_a_row_whose_drafts_were_left_out_was_decoded_greedily(module: str) -> N
 def test_rows_of_ctranslate2_and_the_native_engine_do_not_load_torch(module: str) -> None:
     code = f"import sys, ctranslate2, specdec_cli.benchmark.{module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_conditions_that_rows_are_sent_do_not_load_torch(bundle_folder: Path, tmp_path: Path) -> None:
+    conditions = inspect(Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", threads=1)), None, {})
+    (tmp_path / "conditions").write_bytes(pickle.dumps(conditions))
+    code = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb')); sys.exit('torch' in sys.modules)"
+    assert conditions.torch
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "conditions")], check=False).returncode == 0
