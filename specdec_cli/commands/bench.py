@@ -153,13 +153,15 @@ def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchFlag
         raise UsageError("--geometry is for --synthetic")
     if asked.check_device:
         _check_alone(context, _CHECKED, "--check-device chooses its rows")
-    elif asked.synthetic:
-        _check_alone(context, _SYNTHETIC, "--synthetic uses random text and a random model")
-    from specdec_cli.work.benching import bench_rows, bench_synthetic, check_gpu
+        from specdec_cli.work.gpu_check import check_gpu
 
-    if asked.check_device:
         check_gpu(file or asked.source, asked)
-    elif asked.synthetic:
+        return
+    if asked.synthetic:
+        _check_alone(context, _SYNTHETIC, "--synthetic uses random text and a random model")
+    from specdec_cli.work.benching import bench_rows, bench_synthetic
+
+    if asked.synthetic:
         bench_synthetic(asked)
     else:
         bench_rows(file, asked)

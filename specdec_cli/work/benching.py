@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from specdec_cli.benchmark.check_gpu import OUT, check_device
 from specdec_cli.benchmark.inputs import read_input
 from specdec_cli.benchmark.measure import Plan, run
 from specdec_cli.benchmark.options import BenchOptions
@@ -28,7 +27,6 @@ from specdec_cli.files import check_target, write_json
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.models import (
     CORRECTOR,
-    TRANSLATOR,
     ModelChoice,
     beam_defaults,
     bundle_direction,
@@ -74,17 +72,6 @@ def bench_synthetic(asked: BenchOptions) -> None:
     print_synthetic(found, asked.markdown)
     _write(asked.json_file, to_record(found))
     _check_promises(*found.values())
-
-
-def check_gpu(text: Path | None, asked: BenchOptions) -> None:
-    """Check the GPU, and raise SpecdecError if something is not as it should be."""
-    if asked.models and len(asked.models) > 1:
-        raise UsageError("--check-device checks one model; give --model once")
-    out = asked.json_file or OUT
-    _check_targets(out, None)
-    model = chosen_translator(asked.models[0] if asked.models else TRANSLATOR, offline=asked.offline)
-    if not check_device(find_bundle(model, teller(asked.quiet)), text, asked.limit, out, asked.device):
-        raise SpecdecError(f"--check-device: not all is as it should be; see {out}")
 
 
 def _write(path: Path | None, record: Mapping[str, Any]) -> None:
