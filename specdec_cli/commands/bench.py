@@ -10,6 +10,7 @@ import typer
 from specdec_cli.benchmark.geometries import GEOMETRIES, REAL_SIZES
 from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.rows import SWEEP_KEYS
+from specdec_cli.commands.training import require_training
 from specdec_cli.console.options import MODEL_HELP, OptionGroup, decoding_option, option, output_option, with_groups
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import CORRECTOR, TRANSLATOR
@@ -153,6 +154,7 @@ def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchFlag
         raise UsageError("--geometry is for --synthetic")
     if asked.check_device:
         _check_alone(context, _CHECKED, "--check-device chooses its rows")
+        require_training()  # the check measures training too
         from specdec_cli.work.gpu_check import check_gpu
 
         check_gpu(file or asked.source, asked)
