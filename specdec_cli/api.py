@@ -16,12 +16,13 @@ from itertools import islice
 from pathlib import Path
 from threading import Lock
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 from weakref import WeakSet
 
 from specdec_cli.arguments import checked, checked_terms, checked_text, checked_words, wrong_type
 from specdec_cli.decoding.methods import DEFAULT_MODE, MODES
 from specdec_cli.decoding.options import Decoding, DecodingOptions
+from specdec_cli.documents.document import Document, Source, check_languages
 from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format, read_document
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
@@ -33,16 +34,13 @@ from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
 from specdec_cli.opening.models import CORRECTOR, ModelChoice, chosen_translator
 from specdec_cli.pipeline.corrector import Correction, LineCorrector, correction_rules
+from specdec_cli.pipeline.drafts import DraftGate, Drafts
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.glossary import Term, given_terms, read_glossaries, with_kept
 from specdec_cli.text.spelling.word_list import WordList
-
-if TYPE_CHECKING:
-    from specdec_cli.documents.document import Document
-    from specdec_cli.pipeline.drafts import Drafts
 
 L = TypeVar("L", LineTranslator, LineCorrector)
 R = TypeVar("R", Translation, Correction)
@@ -138,7 +136,7 @@ class Model(ABC, Generic[L, R]):
         with self._lock:
             return list(self.decode(lines, numbers=range(1, len(lines) + 1)))
 
-    def _segments(self, document: "Document") -> list[R]:
+    def _segments(self, document: Document) -> list[R]:
         """The results of the segments of a document."""
         texts = [segment.text for segment in document.segments]
         numbers = [document.place(segment, 0)[0] for segment in document.segments]
@@ -149,14 +147,12 @@ class Model(ABC, Generic[L, R]):
                 results += self.decode(texts[first:last], separate=True, numbers=numbers[first:last])
         return results
 
-    def with_drafts_of(self, document: "Document") -> "AbstractContextManager[Drafts | None]":  # noqa: ARG002
+    def with_drafts_of(self, document: Document) -> AbstractContextManager[Drafts | None]:  # noqa: ARG002
         """Decode the segments of `document`, in a `with` block, with the drafts that it has itself, which are returned; None for none."""
         return nullcontext()
 
-    def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> "Document":
+    def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> Document:
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
-        from specdec_cli.documents.document import Source, check_languages
-
         checked("data", data, bytes, "bytes")
         if format not in DOCUMENTS:
             raise UsageError(f"format {format!r}: not one of {', '.join(FORMATS)}")
@@ -233,7 +229,7 @@ class Translator(Model[LineTranslator, Translation]):
     that cannot be read.
     """
 
-    _drafts: "Drafts | None" = None
+    _drafts: Drafts | None = None
 
     def __init__(
         self,
@@ -297,14 +293,14 @@ class Translator(Model[LineTranslator, Translation]):
         document = self._parse(data, format, "translate")
         return document.translated([each.text for each in self._segments(document)])
 
-    def use_drafts(self, drafts: "Drafts | None") -> None:
+    def use_drafts(self, drafts: Drafts | None) -> None:
         """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""
         with self._lock:
             self._drafts = drafts
             self._decoder.use_drafts(drafts)
 
     @contextmanager
-    def with_drafts_of(self, document: "Document") -> "Iterator[Drafts | None]":
+    def with_drafts_of(self, document: Document) -> Iterator[Drafts | None]:
         translator = self._decoder
         drafts = None
         if self._drafts is None and self.decoding.takes_drafts:
@@ -494,7 +490,7 @@ def _requested(options: DecodingOptions | None, machine: MachineOptions, draft_m
     return replace(options, draft_model=str(checked("draft_model", draft_model, (str, Path), "a name or a path")))
 
 
-def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int) -> "Drafts | None":
+def _drafts_of(document: Document, translator: LineTranslator, batch_size: int) -> Drafts | None:
     """What finds the drafts that a message catalogue itself has: the translations of previous sources of its fuzzy entries.
 
     None for a document without such entries, or if RapidFuzz is not installed.
@@ -506,7 +502,6 @@ def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int
         return None
     from specdec_cli.memories.pairs import sentence_pairs
     from specdec_cli.memories.previous import PreviousVersion
-    from specdec_cli.pipeline.drafts import DraftGate, Drafts
 
     split = translator.splits
     old = (sentence_pairs((Pair(*each) for each in pairs), split=split, whole=not split) for pairs, _ in earlier)

@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.types import ASGIApp
+
 from specdec_cli.errors import UsageError
 from specdec_cli.server.front import Front
 from specdec_cli.server.guard import Gate, Keys, Limits, is_loopback, read_keys, read_origin
@@ -14,8 +16,6 @@ from specdec_cli.server.worker_process import Start
 from specdec_cli.work.serve_options import Addresses, Served
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from specdec_cli.server.service import Service
 
 
