@@ -118,7 +118,8 @@ BRIEF: Mapping[str, Brief] = {
             "specdec prepare data --source a.en --target a.de": "two aligned files",
             "specdec prepare data pairs.tsv --held-out dev.tsv": "without test sentences",
         },
-        "source target vocabulary-size tokenizer max-characters max-ratio same-numbers held-out source-language target-language force quiet",
+        "source target vocabulary-size tokenizer max-characters max-ratio same-numbers held-out source-language target-language force "
+        "quiet",
         {
             "max-ratio": "Drop pairs whose sides differ more in length",
             "held-out": "Drop pairs with a sentence of this dev or test set",
