@@ -101,7 +101,7 @@ def _picture(bundle: Bundle, sentence: str, decoding: DecodingName | None, block
     drafts = bundle.drafter is not None or bundle.info.task in REWRITING
     graph = left_to_right and (decoding == "jacobi" or (decoding is None and not drafts))
     if graph and block_size is not None:
-        raise UsageError("--block-size is not for jacobi, which predicts the whole sentence and is shown without a drafter")
+        raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; the bundle has no drafter to show")
     options = DecodingOptions(
         decoding="greedy" if graph else decoding or "auto",
         block_size=block_size,
