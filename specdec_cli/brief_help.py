@@ -131,7 +131,7 @@ BRIEF: Mapping[str, Brief] = {
         {
             "specdec prepare data pairs.tsv": "clean text",
             "specdec train-verifier run --data data --dev dev.tsv": "train or resume",
-            "specdec translate -m run/bundle < in.txt": "its best state",
+            "specdec translate -m run < in.txt": "its best state",
         },
         "data dev tokenizer recipe set init source-language target-language task devices device threads quiet",
         {
@@ -145,7 +145,7 @@ BRIEF: Mapping[str, Brief] = {
         {
             "specdec train-drafter run -m M --source a.en --dev dev.en": "train or resume",
             "specdec train-drafter run --dev dev.en --simulate": "its tokens a round",
-            "specdec bench -m run/bundle --row specdec dev.tsv": "what it saves",
+            "specdec bench -m run --row specdec dev.tsv": "what it saves",
         },
         "dev model data source recipe set init simulate devices device threads quiet",
         {
