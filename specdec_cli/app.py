@@ -4,6 +4,7 @@ import atexit
 import gc
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,6 +35,16 @@ COMMANDS = {
 """The module in commands/ of each command, in the order of the help; its function has the name of the command."""
 
 
+@contextmanager
+def _shorter_messages() -> Iterator[None]:
+    """Remove the prefix "Value error" of typer from messages on arguments."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = error.message.removeprefix("Value error, ")
+        raise
+
+
 class _Command(TyperCommand):
     """A command with a short help and `--help-all`, whose help shows no type for flags."""
 
@@ -46,16 +57,13 @@ class _Command(TyperCommand):
             super().format_help(context, formatter)
 
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
-        """Parse `arguments`. `--ray` without an address gets its default value; messages lose typer's prefix "Value error"."""
+        """Parse `arguments`. `--ray` without an address gets its default value."""
         if "--ray" in arguments:
             from specdec_cli.console.options import with_ray_address
 
             arguments = with_ray_address(arguments)
-        try:
+        with _shorter_messages():
             return super().parse_args(context, arguments)
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")
-            raise
 
 
 class _Imported(MutableMapping[str, Any]):
@@ -106,7 +114,8 @@ class _Commands(TyperGroup):
             arguments = [*arguments[1:2], "--help"]
         elif arguments == ["--show-completion"]:
             arguments = [*arguments, Path(os.environ.get("SHELL", "bash")).name]
-        return super().parse_args(context, arguments)
+        with _shorter_messages():
+            return super().parse_args(context, arguments)
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         with exit_codes():

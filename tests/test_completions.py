@@ -61,4 +61,4 @@ def test_show_completion_prints_the_completion_files(shell: str, name: str, monk
 def test_an_unknown_shell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/dash")
     result = run("--show-completion")
-    assert (result.exit_code, "'bash'" in result.stderr) == (2, True)
+    assert (result.exit_code, "'bash'" in result.stderr, "Value error" in result.stderr) == (2, True, False)
