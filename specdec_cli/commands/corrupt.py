@@ -8,6 +8,7 @@ import typer
 
 from specdec_cli.console.options import OutputOption, QuietOption, SeedOption, ShardOptions, machine_option, output_option, with_groups
 from specdec_cli.errors import UsageError
+from specdec_cli.text.io.lines import STDIO
 
 _errors_option = partial(typer.Option, rich_help_panel="Errors")
 
@@ -54,6 +55,8 @@ def corrupt(
     """
     if cluster.ray is not None and processes is not None:
         raise UsageError("--processes is for runs without --ray; --workers is the number of workers of a cluster")
+    if cluster.ray is not None and output in (None, STDIO):
+        raise UsageError("--ray writes a file, so that a stopped run can be resumed: give --output")
     from specdec_cli.work.corrupting import corrupt_files, plan_of, print_counts
 
     plan = plan_of(recipe, changes or (), seed, copies)

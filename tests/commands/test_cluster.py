@@ -122,3 +122,9 @@ def test_wrong_use_is_named(options: list[str], words: str, bundle_folder: Path,
 def test_options_without_effect_on_a_cluster_are_refused(command: str, option: list[str], words: str, text: Path, tmp_path: Path) -> None:
     result = command_line.run(command, text, "-o", tmp_path / "out", "--ray", *option)
     assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["-o", "-"]])
+def test_corrupting_on_a_cluster_needs_an_output_file(options: list[str], text: Path) -> None:
+    result = CliRunner().invoke(app, ["corrupt", str(text), "--ray", *options])
+    assert (result.exit_code, "give --output\n" in result.stderr) == (2, True), result.stderr
