@@ -35,6 +35,7 @@ from specdec_cli.opening.models import (
     chosen_translator,
     find_bundle,
 )
+from specdec_cli.text.io.writing import check_not_input
 
 
 def bench_rows(file: Path | None, asked: BenchOptions) -> None:
@@ -45,6 +46,10 @@ def bench_rows(file: Path | None, asked: BenchOptions) -> None:
     languages = asked.source_language, asked.target_language
     models = [_chosen(name, languages, asked) for name in dict.fromkeys(names)]
     _check_targets(asked.json_file, asked.plot)
+    inputs = [path for path in (file, asked.source, *(asked.references or ())) if path is not None]
+    for target in (asked.json_file, asked.plot):
+        if target is not None:
+            check_not_input(target, inputs)
     for model in models:
         find_bundle(model, teller(asked.quiet))  # converts another toolkit's model
     plan = _make_plan(models, file, asked)

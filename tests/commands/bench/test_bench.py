@@ -190,6 +190,14 @@ def test_invalid_input_is_refused_before_anything_runs(arguments: list[str], tex
     assert words in str(result.exception)
 
 
+@pytest.mark.parametrize("arguments", [["a.svg", "--json", "a.svg"], ["--input", "a.svg", "--plot", "a.svg"]])
+def test_a_file_that_is_read_is_not_overwritten(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.svg").write_text("a\tb\n")
+    assert "a.svg: is both input and output" in str(run(*arguments).exception)
+    assert Path("a.svg").read_text() == "a\tb\n"
+
+
 def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
     rows = ("greedy", "input-guided:unique", "input-guided")
