@@ -21,10 +21,13 @@ from specdec_cli.text.corpus.augmentation import Variation, repeated, repetition
 from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, HeldOut, clean
 from specdec_cli.text.corpus.names import with_other_names
 from specdec_cli.text.corpus.parallel import Pair, read_pairs, read_tsv
+from specdec_cli.text.io.writing import check_not_input
 from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords
 
 _cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
 FORMAT = 1
+TRAIN = "train.tsv"
+"""The file in the output folder that has the pairs."""
 USUAL_SIZE = 8000
 """The default vocabulary size. The vocabulary becomes smaller if the text has fewer different subwords."""
 
@@ -166,6 +169,7 @@ def prepare(
         raise UsageError("--tokenizer and --vocabulary-size are alternatives; give one")
     if (output / "prepare.json").exists() and not asked.force:
         raise UsageError(f"{output}: contains prepared data; choose another folder, or --force to replace it")
+    check_not_input(output / TRAIN, [*(tsv or ()), *(asked.source or ()), *(asked.target or ()), *(asked.held_out or ())])
     made = not output.exists()
     make_folder(output)
     try:
@@ -185,7 +189,7 @@ def _prepare(output: Path, tsv: list[Path], asked: PrepareOptions) -> tuple[Clea
 
     Raises OSError, naming a file.
     """
-    names = ("train.tsv", "tokenizer.model", "prepare.json")
+    names = (TRAIN, "tokenizer.model", "prepare.json")
     given = b"" if asked.tokenizer is None else Subwords(asked.tokenizer).path.read_bytes()
     report = CleaningReport()
     with partial_folder(output / "prepare.json") as folder:
@@ -265,7 +269,7 @@ def _print_report(report: CleaningReport, pieces: int, output: Path) -> None:
     rows += [(name, count) for name, count in some.items() if count]
     if report.written != report.kept + report.copied + report.names_copied:
         rows.append(("written, with repetitions", report.written))
-    typer.echo(str(output / "train.tsv"), err=True)
+    typer.echo(str(output / TRAIN), err=True)
     print_table(((name, f"{count:,}") for name, count in rows), "pairs")
     typer.echo(f"Vocabulary: {counted(pieces, 'subword')}", err=True)
 

@@ -22,6 +22,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.files import check_target
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import chosen_translator
+from specdec_cli.text.io.writing import check_not_input
 
 SUFFIXES = (".html", ".svg", ".json")
 SentenceArgument = Annotated[str | None, typer.Argument(metavar="SENTENCE", help="The sentence to decode.", show_default=False)]
@@ -98,6 +99,8 @@ def _check(
         raise UsageError(f"--output {output}: the name must end with one of {', '.join(SUFFIXES)}")
     if output is not None:
         check_target(output)
+        if file is not None:
+            check_not_input(output, [file])
     if (sentence is None) == (file is None):
         raise UsageError("give either a SENTENCE or --file FILE")
     if sentence is not None and not sentence.strip():

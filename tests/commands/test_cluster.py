@@ -126,5 +126,5 @@ def test_options_without_effect_on_a_cluster_are_refused(command: str, option: l
 
 @pytest.mark.parametrize("options", [[], ["-o", "-"]])
 def test_corrupting_on_a_cluster_needs_an_output_file(options: list[str], text: Path) -> None:
-    result = CliRunner().invoke(app, ["corrupt", str(text), "--ray", *options])
+    result = command_line.run("corrupt", text, "--ray", *options)
     assert (result.exit_code, "give --output\n" in result.stderr) == (2, True), result.stderr

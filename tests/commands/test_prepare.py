@@ -139,6 +139,14 @@ def test_an_existing_folder_is_replaced_only_with_force(tmp_path: Path, tsv: Pat
     assert len(Subwords(tmp_path / "out" / "tokenizer.model")) == 325
 
 
+def test_an_input_is_not_replaced(tmp_path: Path, tsv: Path) -> None:
+    done(run(tmp_path / "data", tsv))
+    before = (tmp_path / "data" / "train.tsv").read_bytes()
+    result = run(tmp_path / "data", tmp_path / "data" / "train.tsv", "--force")
+    assert (result.exit_code, "is both input and output" in result.stderr) == (2, True)
+    assert (tmp_path / "data" / "train.tsv").read_bytes() == before
+
+
 def test_vocabulary_smaller_than_the_characters(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     characters = "".join(map(chr, range(0x4E00, 0x4E00 + 100)))

@@ -276,6 +276,13 @@ def test_contradicting_options_are_refused(arguments: list[str], words: str) -> 
     assert (result.exit_code, words in result.stderr) == (2, True), result.output
 
 
+def test_a_corpus_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("kalo\n")
+    result = run("--file", tmp_path / "a.json", "-o", tmp_path / "a.json")
+    assert (result.exit_code, "is both input and output" in result.stderr) == (2, True)
+    assert (tmp_path / "a.json").read_text() == "kalo\n"
+
+
 def test_files_without_a_sentence_are_refused(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     for name, words in (("empty.txt", "empty.txt: no sentence to decode (1 blank)"), ("none.txt", "none.txt: no such file")):
