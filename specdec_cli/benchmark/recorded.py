@@ -44,9 +44,10 @@ def prepare_drafts(tokenizer: Tokenizer, geometry: Geometry, sources: Sequence[s
 
 
 class RecordedRunner(BundleRunner):
-    """A BundleRunner that decodes only the sources of the geometry of its conditions, and replaces drafts by prepared ones.
+    """Runs a row of the synthetic benchmark: it uses drafts that were prepared beforehand in place of the drafter's own.
 
-    They are made from the greedy outputs, such that every output takes the `rounds` of the geometry.
+    It decodes only the sources of its geometry (`conditions.geometry`). The drafts are made from the greedy outputs of these sources, so
+    that decoding an output takes exactly the number of rounds that the geometry names.
     """
 
     @cached_property

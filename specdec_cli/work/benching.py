@@ -86,7 +86,7 @@ def _write(path: Path | None, record: Mapping[str, Any]) -> None:
 
 
 def _check_targets(json_file: Path | None, plot: Path | None) -> None:
-    """Raise UsageError for a file that cannot be written, before anything is measured."""
+    """Check before the measurements that the output files can be written. Raises UsageError."""
     if plot is not None:
         check_plot(plot)
     for path in (json_file, plot):
@@ -95,7 +95,7 @@ def _check_targets(json_file: Path | None, plot: Path | None) -> None:
 
 
 def _check_promises(*outcomes: Outcome) -> None:
-    """Raise SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
+    """Raise SpecdecError (exit code 1) if the output of an exact decoding differs from that of greedy decoding."""
     if broken := [problem for each in outcomes for problem in each.violations()]:
         raise SpecdecError("; ".join(broken))
 

@@ -1,4 +1,4 @@
-"""The work of `specdec convert`: it reads a model, changes it, writes it, and translates a sentence with the result."""
+"""What `specdec convert` does: read a model, change it, write it, and translate a sentence with the written model as a test."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -93,7 +93,7 @@ class Converting:
     quiet: bool
 
     def write_bundle(self, storage: Storage) -> None:
-        """Write a bundle with weights in the number format `storage`, and translate a sentence with it."""
+        """Write a bundle whose weights have the number format `storage`, and translate a sentence with it as a test."""
         conversion, ordered = self._read(storage), self.changes.ordered
         bundle = conversion.bundle
         if self.changes.averaged or ordered:  # else the weights are read when they are written
@@ -114,7 +114,7 @@ class Converting:
             self._tell_proof(sentence, translated_by_bundle(partial, sentence))
 
     def write_ctranslate2(self, quantization: str | None) -> None:
-        """Write a folder of CTranslate2, translate a sentence with it, and tell how to use it. Raises UsageError and ModelError."""
+        """Write a CTranslate2 model, translate a sentence with it as a test, and print how to use it. Raises UsageError and ModelError."""
         conversion = self._read(None)
         conversion.joined().verifier.float()
         bundle = conversion.bundle

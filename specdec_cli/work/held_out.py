@@ -13,14 +13,14 @@ from specdec_cli.training.recipe import DEV_LINES
 
 
 def held_out_sets(bundle: Bundle, files: Sequence[Path], tell: Callable[[str], None]) -> dict[str, list[SentencePair]]:
-    """Pairs of a source and the verifier's greedy output for the sources of each file (see `dev_sources`), by name of the dev set."""
+    """Decode the sources of each file greedily (see `dev_sources`). Returns pairs of source and output, by the name of the dev set."""
     return {name: greedy_outputs(bundle, dev_sources(bundle, path, tell)) for name, path in zip(dev_names(files), files, strict=True)}
 
 
 def tell_left_out(held_out: Mapping[str, Sequence[SentencePair]], shortlist: int, tell: Callable[[str], None]) -> None:
-    """Call `tell` with the share of the tokens in each dev set's targets that are not among the first `shortlist` of the vocabulary.
+    """Tell, for each dev set, which share of its target tokens a drafter can never propose, by calling `tell` with a message.
 
-    A drafter with this shortlist never drafts them. Without a shortlist (0), `tell` is not called.
+    Such a drafter proposes only the first `shortlist` tokens of the vocabulary. Without a shortlist (0), `tell` is not called.
     """
     if not shortlist:
         return
@@ -32,7 +32,7 @@ def tell_left_out(held_out: Mapping[str, Sequence[SentencePair]], shortlist: int
 
 
 def dev_names(files: Sequence[Path]) -> list[str]:
-    """A name for each dev set, from that of its file; one that occurred before gets the number of its place, from 1."""
+    """A name for each dev set, made from the name of its file. A name that is taken gets the position of the file (from 1) as a suffix."""
     names: list[str] = []
     for path in files:
         name = path.stem.removeprefix("dev.")

@@ -92,7 +92,7 @@ def _measured(drafter: AnyDrafter, sources: Sequence[Sequence[int]], model: Mode
 
 
 def _simulated(name: str, drafter: AnyDrafter, pairs: Sequence[SentencePair], sizes: Sequence[int], timing: Timing) -> Table:
-    """The table of a dev set, with a line for each block size in `sizes`."""
+    """A table for one dev set, with a row for each block size in `sizes`."""
     tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
     greedy = timing.encoding + tokens * timing.step
     title = f"{name}: {counted(len(pairs), 'line')} of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
@@ -108,7 +108,7 @@ def _simulated(name: str, drafter: AnyDrafter, pairs: Sequence[SentencePair], si
 
 
 def _timed(engine: SentenceDecoder, source: Sequence[int]) -> tuple[float, int]:
-    """The milliseconds in which `engine` decodes a sentence, the less of two times, and the number of output tokens."""
+    """Decode a sentence twice. Returns the shorter time in milliseconds, and the number of output tokens."""
     times, tokens = [], 0
     for _ in range(2):
         started = time.perf_counter()

@@ -108,5 +108,5 @@ def drafter_digest(bundle: Path) -> str:
 
 
 def vocabulary_digest(tokenizer: Tokenizer) -> str:
-    """A hash of the pieces of a tokenizer, in the order of their ids."""
+    """A hash of the vocabularies of a tokenizer: of the subwords in the order of their ids."""
     return sources_digest([*tokenizer.source_vocabulary(), *tokenizer.vocabulary()])

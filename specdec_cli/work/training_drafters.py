@@ -29,7 +29,7 @@ from specdec_cli.work.held_out import held_out_sets, tell_left_out
 from specdec_cli.work.training import beginning_of, check_output, drafter_digest, train, verifier_digest, writing_alone
 
 _SHARD_LINES = 1_000
-"""Lines whose outputs a run that is killed loses at most; of a large model on a CPU they take minutes."""
+"""Sources in a shard. A killed run loses at most the outputs of one shard, which take a large model minutes on a CPU."""
 
 
 @dataclass(frozen=True, kw_only=True)

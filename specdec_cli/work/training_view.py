@@ -1,4 +1,4 @@
-"""The progress of a training run: a line or a bar on the terminal, and rows of metrics in a CSV file."""
+"""Shows the progress of a training run: printed lines or a progress bar, and rows of metrics in a CSV file."""
 
 import csv
 import time

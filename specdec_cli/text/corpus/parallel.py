@@ -161,7 +161,7 @@ def _parse_edit(location: str, line: str, length: int) -> tuple[int, tuple[GoldE
 
 
 def check_text(paths: Sequence[Path], parallel: bool) -> None:
-    """Check the first lines of each file, which has TSV pairs if `parallel`, else sources.
+    """Check that each file has text and that its first 100 lines are well-formed: TSV pairs if `parallel`, else source lines.
 
     Raises InputError for a file that is missing, blank, malformed or not readable, and for a pipe, which cannot be read again.
     """

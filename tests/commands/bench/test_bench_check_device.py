@@ -43,6 +43,12 @@ def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert not (tmp_path / "a.json").exists()
 
 
+def test_the_text_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    assert "a.tsv: is both input and output" in str(run(tmp_path / "a.tsv", "--json", tmp_path / "a.tsv").exception)
+    assert (tmp_path / "a.tsv").read_text() == "a\tb\n"
+
+
 def test_without_triton_it_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(check_gpu, "find_spec", lambda _: None)
     assert isinstance(run("--device", "cpu", "--json", tmp_path / "a.json").exception, MissingLibraryError)
