@@ -3,13 +3,17 @@
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pytest
 
+from specdec_cli.documents.document import Source
+from specdec_cli.documents.formats import Format, read_document
+from specdec_cli.pipeline.corrector import Correction
+from specdec_cli.pipeline.translator import Translation
 from specdec_cli.text.checks import NUMBERS
 from specdec_cli.text.glossary import Term
-from tests.stored_engine import translator
+from tests.stored_engine import corrector, translator
 
 
 class Drawn(NamedTuple):
@@ -30,12 +34,12 @@ class Kind(NamedTuple):
     draw: Callable[[random.Random], Drawn]
     share: int
     task: str
-    format: str
+    format: Format | Literal[""]
     bundle: str
 
 
 def kinds(
-    share: int, *draws: Callable[[random.Random], Drawn], task: str = "translate", format: str = "", bundle: str = "en-de"
+    share: int, *draws: Callable[[random.Random], Drawn], task: str = "translate", format: Format | Literal[""] = "", bundle: str = "en-de"
 ) -> Iterator[Kind]:
     """A kind for each function that draws texts, all with the same share."""
     return (Kind(draw, share, task, format, bundle) for draw in draws)
@@ -70,6 +74,21 @@ def drawn(kind: Kind, seed: int, count: int = 60) -> Iterator[Drawn]:
             yield one
 
 
+def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
+    """What the shipped bundle of the kind's task makes of texts of one or more lines, or of documents."""
+    decode: Callable[..., Iterator[Translation | Correction]] = (
+        translator(kind.bundle, cache).translate if kind.task == "translate" else corrector(cache).correct
+    )
+    if kind.format:
+        documents = [read_document(Source(text.encode(), f"a.{kind.format}"), kind.format) for text in texts]
+        segments = [segment.text for document in documents for segment in document.segments]
+        found = iter([each.text for each in decode(segments, separate=True)])
+        return [document.translated([next(found) for _ in document.segments]).decode() for document in documents]
+    lines = [line for text in texts for line in [*text.split("\n"), ""]]
+    found = iter([each.text for each in decode(lines)])
+    return ["\n".join([next(found) for _ in range(text.count("\n") + 2)][:-1]) for text in texts]
+
+
 def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequence[Term] = (), are_warned: bool = True) -> None:
     """Translate drawn texts of a kind with the shipped bundle: enough of them must come out right, and the others must have the warning
     that numbers are lost, if they `are_warned`.
@@ -80,3 +99,12 @@ def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequen
     print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
     assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
     assert not are_warned or all(NUMBERS in warnings for _, _, warnings in faults), faults
+
+
+def check_outputs(kind: Kind, seed: int, cache: pytest.Cache) -> None:
+    """Translate or correct drawn texts of a kind with the shipped bundle: enough of them must come out right."""
+    texts = list(drawn(kind, seed))
+    found = outputs(kind, [each.source for each in texts], cache)
+    faults = [(each.source, output) for each, output in zip(texts, found, strict=True) if wrong(each, output)]
+    print(f"\n{kind.draw.__name__:20}{kind.task:10} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
+    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults

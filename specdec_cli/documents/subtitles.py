@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html import add_escaped, escape_text, unescape
@@ -28,6 +28,10 @@ _BEFORE = re.compile(rf"(?:\s|{_ANY_TAG})*")
 _SPEAKER = re.compile(r"[-\u2013\u2014\u266a\u266b\[(>]|[A-Z][A-Z .]{1,20}:")
 _CUT_OFF = re.compile(r"[\u266a\u266b\])]$|\w\s?(?:--+|[\u2013\u2014])$")
 """The end of a song, of a sound, and of speech that is cut off: the next cue has another sentence."""
+_SOUND = re.compile(
+    r"(?P<first>[\[(][^][()]{1,60}[\])])\s+(?=[-\u2013\"\u201c]?[^\W\d_a-z])|(?P<rest>.*[.?!\u2026])\s+(?=[\[(][^][()]{1,60}[\])]$)"
+)
+"""A sound before a sentence, or the sentences before a sound, in a line: [sighs] I am tired. [laughs]"""
 _PAUSE = 2.0
 """The longest pause within a sentence, in seconds."""
 _MOST_CUES = 8
@@ -94,7 +98,7 @@ def passages(content: str, cues: list[Cue]) -> Iterator[Passage]:
             yield Passage(tuple(lines), tuple(numbers))
             lines, numbers = [], []
         for index, line in enumerate(cue.lines):
-            if lines and index and _speaks(content, line):
+            if lines and index and (_speaks(content, line) or _is_cut_off(content, lines[-1], line)):
                 yield Passage(tuple(lines), tuple(numbers))
                 lines, numbers = [], []
             lines.append(line)
@@ -109,9 +113,21 @@ def _goes_on(content: str, cues: list[Cue], numbers: list[int]) -> bool:
     begin, end = cue.lines[-1]
     near = cue.tags == following.tags and 0 <= following.start - cue.end <= _PAUSE and len(set(numbers)) < _MOST_CUES
     plain = not any("<" in content[first:last] or "{" in content[first:last] for first, last in (*cue.lines, *following.lines))
-    text, beside = unescape(content[begin:end]), content[slice(*following.lines[0])]
-    is_over = ends_sentence(text) or _CUT_OFF.search(text) is not None or (text.isupper() and not beside.isupper()) or not is_decoded(text)
+    text = unescape(content[begin:end])
+    is_over = ends_sentence(text) or _CUT_OFF.search(text) is not None or _is_heading(content, cues, numbers[-1]) or not is_decoded(text)
     return near and plain and not _speaks(content, following.lines[0]) and not is_over
+
+
+def _is_heading(content: str, cues: Sequence[Cue], first: int) -> bool:
+    """Whether a cue is in capitals, and neither it nor one of those in capitals after it ends a sentence."""
+    texts = (content[slice(*cue.lines[-1])] for cue in islice(cues, first, first + _MOST_CUES))
+    shouted = list(takewhile(str.isupper, texts))
+    return bool(shouted) and not any(map(ends_sentence, shouted))
+
+
+def _is_cut_off(content: str, line: Run, following: Run) -> bool:
+    """Whether a line ends with a sound, or with speech that is cut off, and the next line begins with a capital."""
+    return _CUT_OFF.search(content[slice(*line)]) is not None and content[following[0]].isupper()
 
 
 def _speaks(content: str, line: Run) -> bool:
@@ -129,9 +145,17 @@ def _cue(content: str, times: tuple[float, float] | None, lines: list[Run]) -> l
     first, last = before.end() if before else begin, _text_end(content, begin, end)
     if "<" in content[first:last]:
         first, last = begin, end
-    kept = [_stripped(content, max(start, first), min(stop, last)) for start, stop in lines]
-    kept = [run for run in kept if run[0] < run[1]]
+    kept = [part for start, stop in lines for part in _parts(content, *_stripped(content, max(start, first), min(stop, last)))]
     return [Cue(*times, tuple(kept), content[begin:first].strip())] if kept else []
+
+
+def _parts(content: str, begin: int, end: int) -> Iterator[Run]:
+    """The parts of a line: its sounds, and the text between them."""
+    while found := _SOUND.match(content, begin, end):
+        yield begin, begin + len(found["first"] or found["rest"])
+        begin = found.end()
+    if begin < end:
+        yield begin, end
 
 
 def _stripped(content: str, begin: int, end: int) -> Run:
@@ -286,10 +310,12 @@ def _segments(content: str, passage: Passage, language: str) -> Iterator[Segment
             if tag.start() < kept:
                 continue
             add_text(begin, tag.start())
-            if _is_foreign(_LANGUAGE.match(tag.group()), language):
-                closing, last = content.find("</lang>", tag.end()), passage.lines[-1][1]
-                begin = kept = closing + len("</lang>") if 0 <= closing < last else last
-                builder.single(tag.start(), kept)
+            is_foreign = _is_foreign(_LANGUAGE.match(tag.group()), language)
+            if is_foreign or tag.group() == "<rt>":
+                name, last = "</lang>" if is_foreign else "</rt>", passage.lines[-1][1]
+                closing = content.find(name, tag.end())
+                begin = kept = closing + len(name) if 0 <= closing < last else last
+                (builder.single if is_foreign else builder.void)(tag.start(), kept)
                 continue
             add = builder.void if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open
             add(*tag.span())

@@ -74,6 +74,13 @@ def test_markup_of_opendocument_files_is_kept() -> None:
     assert "<text:p>EIN<text:s/> <text:span x='1'>ROTES</text:span> HAUS &lt; &amp;</text:p>" in changed
 
 
+def test_what_a_cell_shows_is_not_stated_twice() -> None:
+    cell = '<table:table-cell office:value-type="string"{}><text:p>Houses</text:p></table:table-cell>'
+    data = opendocument(cell.format(' office:string-value="Houses"'))
+    assert unchanged(parse(data, "odt")) == data
+    assert cell.format("").replace("Houses", "HOUSES") in part(parse(data, "odt").translated(["HOUSES", "A"]), "content.xml")
+
+
 def test_spans_of_an_office_program_do_not_divide_words() -> None:
     text = "<style:text-properties {}officeooo:rsid='{}'/>"
     formats = {"T1": text.format("", "1"), "T2": text.format("x='bold' ", "2"), "T3": text.format("x='bold' ", "3"), "T4": "<x/>"}

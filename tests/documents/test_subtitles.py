@@ -110,6 +110,32 @@ def test_speech_that_is_cut_off_does_not_go_on(left: str, mark: str) -> None:
         assert texts(parse(srt(left + mark, beside), "srt")) == [left + mark, beside]
 
 
+@pytest.mark.parametrize(
+    ("cue", "parts"),
+    [
+        ("[sighs] I am tired. [laughs]", ["[sighs]", "I am tired.", "[laughs]"]),
+        ("(door opens)\nWho is there?", ["(door opens)", "Who is there?"]),
+        ("But you said--\nI know it.", ["But you said--", "I know it."]),
+        ("We [the boys] know it.", ["We [the boys] know it."]),
+        ("[the] house is old", ["[the] house is old"]),
+    ],
+)
+def test_sounds_and_cut_off_lines_are_texts(cue: str, parts: list[str]) -> None:
+    document = parse(srt(cue), "srt")
+    assert texts(document) == parts
+    assert unchanged(document).decode() == srt(cue)
+
+
+def test_headings_that_follow_each_other_are_texts_and_shouted_sentences_are_one() -> None:
+    assert texts(parse(srt("CHAPTER ONE", "THE OLD HOUSE", "It was cold."), "srt")) == ["CHAPTER ONE", "THE OLD HOUSE", "It was cold."]
+    assert texts(parse(srt("WE HAVE TO", "GO TO THE", "HOUSE NOW!"), "srt")) == ["WE HAVE TO GO TO THE HOUSE NOW!"]
+
+
+def test_readings_above_words_stay() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\nThe <ruby>East<rt>Ost</rt></ruby> is far.\n"
+    assert texts(parse(text, "vtt")) == ["The <g1>East<v2/></g1> is far."]
+
+
 @pytest.mark.parametrize("beside", NEXT)
 @pytest.mark.parametrize("text", ["BERLIN, 1945", "CHAPTER ONE", "THE OLD HOUSE", "www.example.org", "https://example.org/a"])
 def test_headings_and_addresses_do_not_go_on(text: str, beside: str) -> None:

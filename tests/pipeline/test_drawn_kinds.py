@@ -6,17 +6,11 @@
 import html
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from specdec_cli.documents.document import Source
-from specdec_cli.documents.formats import read_document
-from specdec_cli.pipeline.corrector import Correction
-from specdec_cli.pipeline.translator import Translation
 from specdec_cli.text.locale.languages import is_function_word
-from tests.drawn import Drawn, Kind, drawn, kinds, wrong
-from tests.stored_engine import corrector, translator
+from tests.drawn import Drawn, Kind, check_outputs, kinds
 from tests.tables import tables
 
 TEXTS = tables(__file__)
@@ -459,27 +453,8 @@ KINDS = (
 )
 
 
-def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
-    """What the shipped bundle of the kind's task makes of texts of one or more lines, or of documents."""
-    decode: Callable[..., Iterator[Translation | Correction]] = (
-        translator(kind.bundle, cache).translate if kind.task == "translate" else corrector(cache).correct
-    )
-    if kind.format:
-        documents = [read_document(Source(text.encode(), f"a.{kind.format}"), kind.format) for text in texts]
-        segments = [segment.text for document in documents for segment in document.segments]
-        found = iter([each.text for each in decode(segments, separate=True)])
-        return [document.translated([next(found) for _ in document.segments]).decode() for document in documents]
-    lines = [line for text in texts for line in [*text.split("\n"), ""]]
-    found = iter([each.text for each in decode(lines)])
-    return ["\n".join([next(found) for _ in range(text.count("\n") + 2)][:-1]) for text in texts]
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.draw.__name__}-{kind.task}")
 @pytest.mark.parametrize("seed", [21, 22])
 def test_drawn_texts_come_out_as_a_reader_expects(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
-    texts = list(drawn(kind, seed))
-    found = outputs(kind, [each.source for each in texts], pytestconfig.cache)
-    faults = [(each.source, output) for each, output in zip(texts, found, strict=True) if wrong(each, output)]
-    print(f"\n{kind.draw.__name__:20}{kind.task:10} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
-    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
+    check_outputs(kind, seed, pytestconfig.cache)

@@ -14,7 +14,7 @@ _MAIN = "content.xml"
 _PARTS = re.compile(r"(?:Object \d+/)?content\.xml|styles\.xml")
 """The parts with text: the content, that of charts, and the styles, which have headers and footers."""
 _PARAGRAPHS = frozenset(["p", "h"])
-_PAIRS = frozenset(["span", "a", "meta", "ruby-base"])
+_PAIRS = frozenset(["span", "a", "meta", "ruby-base", "page-number", "page-count"])
 _ENDS = frozenset(["line-break", "tab"])
 """Elements that end a text, unless lower case follows."""
 _SEPARATING = frozenset(["s", "frame", "custom-shape", "line", "rect", "g", "control"])
@@ -23,6 +23,8 @@ _WORDS = frozenset(["sequence", "ruby", "placeholder", "database-display", "vari
 """Fields whose content stands for words of the sentence; so do those whose name ends as one of the next."""
 _WORD_ENDS = ("-number", "-count", "-ref", "-name", "-input", "date", "time", "title", "subject", "creator", "chapter", "initials")
 _LINE_BREAK = re.compile(r"(?:(?<![ \t])[ \t]+)?+[\r\n][ \t\r\n]*+")
+_SHOWN = re.compile(r"(<table:table-cell(?=[^<>]*[^/]>)[^<>]*)\soffice:string-value=(?:\"[^\"<>]*\"|'[^'<>]*')")
+"""A cell, and what it shows, which its paragraphs say too."""
 _REVISION = re.compile(r"\s(?:officeooo:(?:paragraph-)?rsid|fo:language|fo:country)=(?:\"[^\"]*\"|'[^']*')")
 _LAYOUT = Layout(escape=escape_xml)
 _KEPT = frozenset(["tracked-changes", "scripts", "forms", "automatic-styles"])
@@ -43,7 +45,7 @@ def read_opendocument(source: Source) -> PackageDocument:
 def _part(source: Source, name: str, data: bytes) -> TextDocument:
     own = Source(data, f"{source.name}, {name}", source.purpose)
     content, encoding, events = read_xml(data, own.name)
-    joined = _with_joined_words(content, events)
+    joined = _SHOWN.sub(r"\1", _with_joined_words(content, events))
     if joined != content:
         content, encoding, events = read_xml(joined.encode(encoding), own.name)
     return TextDocument(own, content, _Reader(content, events).texts(0, len(events)), encoding, references=True)
