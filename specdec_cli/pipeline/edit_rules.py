@@ -7,8 +7,7 @@ from unicodedata import normalize
 
 from specdec_cli.pipeline.edit_filter import EditFilter, adds_unknown_word, replaces_unknown_word
 from specdec_cli.pipeline.ignored_edits import edits_outside
-from specdec_cli.text.edits import Edit, split_words
-from specdec_cli.text.locale.quantities import Span
+from specdec_cli.text.edits import Edit, Span, split_words
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word

@@ -37,9 +37,10 @@ def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
 def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
     from specdec_cli.text import quotations
-    from specdec_cli.text.locale import dates, languages, quantities, readings, scales
+    from specdec_cli.text.locale import dates, languages, other_dates, quantities, scales
     from specdec_cli.text.locale.languages import _conventions
     from specdec_cli.text.protect import spans
+    from specdec_cli.text.protect.stand_ins import rules
     from specdec_cli.text.spelling.constructions import constructions
     from specdec_cli.text.spelling.kept_words import forms
 
@@ -47,7 +48,7 @@ def _read_tables() -> None:
         spans._compiled(kind.pattern)
     quotations._marks_inside("de")
     assert forms()
-    for rule in constructions():
+    for rule in (*constructions(), *rules("en", "de"), *rules("de", "en")):
         assert rule.pattern
     dates._before_noun("en")
     for code in dates.DATE_WORDS:
@@ -64,8 +65,8 @@ def _read_tables() -> None:
             dates._patterns(code, any_case)
     for convention in _conventions().values():
         quantities._number_pattern(convention)
-    for code in readings._PATTERNS:
-        readings._patterns(code)
+    for code in other_dates._PATTERNS:
+        other_dates._patterns(code)
     for code in languages.SCALES:
         scales._pattern(code)
     for code in languages.ABBREVIATIONS:
@@ -79,10 +80,16 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
     from specdec_cli.text.locale import dates, languages, scales
     from specdec_cli.text.locale.languages import CURRENCY_CODES
     from specdec_cli.text.protect import characters, spans
-    from specdec_cli.text.protect.stand_ins import name_pattern
+    from specdec_cli.text.protect.stand_ins import name_pattern, read_rules, read_text, rules
 
     name = {"name": "X1"}
-    stand_ins = (r"(?<![\d.,])12[.,]30(?!\d)", rf" ?{name_pattern('X1')} ?", r"(?<!\d)37\.", r"(?<![\d.,])2,000\s?\$(?![\d])")
+    stand_ins = {rf" ?{name_pattern('X1')} ?", r"(?<!\d)37\.", r"(?<![\d.,])2,000\s?\$(?![\d])"}
+    for rule in read_rules()["stand-in"]:
+        for text, *_ in rule["cases"]:
+            source, target = rule["between"][0].split("-")
+            read = read_text(text, (source, target))
+            assert read is not None
+            stand_ins |= {each.pattern for each in read.stand_ins}
     signs = {"sign": r"\s?\$?\s?", "first": "(?:1,000|1\\.000)", "last": "(?:2,000|2\\.000)", "each": SimpleNamespace(sign="$")}
     scaled = [{"each": each} for code in languages.SCALES for each in languages.SCALES[code]]
     currencies = [
@@ -112,16 +119,13 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
             signs | {"between": r"(?:[-\u2013]|\s(?:bis|to)\s)"},
             signs | {"between": r"(?:-|.{0,30}\b[^\W\d_]{2,}.{0,10}?)"},
         ],
-        "text.locale.readings:read_text": [{"each": SimpleNamespace(pattern=r"(?<![\d.,])12[.,]30(?!\d)")}],
-        "text.locale.readings:_measures": [{"unit": "ft|lbs?"}],
-        "text.locale.readings:_units": [{"unit": "ft|lbs?"}],
         "text.locale.scales:lost_letters": [{"each": "5 m"}],
         "text.locale.scales:lost_scales": scaled,
         "text.locale.scales:lost_currencies": currencies,
         "text.locale.scales:_amounts_with": currencies,
         "text.locale.scales:_amounts": scaled,
-        "text.locale.readings:_other": [{"by": "by"}],
-        "text.locale.readings:_places": [name | {"language": code} for code in dates.DATE_WORDS],
+        "text.locale.other_dates:_other": [{"by": "by"}],
+        "text.locale.other_dates:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [
             {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}
             for amount in ("", rf"[\u20ac]\s?{characters._NUMBER}|(?<![\w.,]){characters._NUMBER}\s?[\u20ac]|")
@@ -129,6 +133,8 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         ],
         "text.protect.spans:is_number": [{"kind": kind} for kind in spans.RECOGNISERS if kind.number],
         "text.protect.stand_ins:restored": [{"pattern": each} for each in stand_ins],
+        "text.protect.stand_ins:read_text": [{"each": SimpleNamespace(pattern=each)} for each in stand_ins],
+        "text.protect.stand_ins:stand_ins": [{"self": each} for each in rules("en", "de") if each.beside],
         "text.protect.stand_ins:with_names": [{"span": "a.b"}],
         "text.quotations:_number_with_mark": [{"forms": r"5\.3|5,3"}],
         "text.shape:fit_neighbours": [{"text": "a.b"}],

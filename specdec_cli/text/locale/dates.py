@@ -1,6 +1,6 @@
 """Dates in words, decades, and ranges of dates, weekdays and months: where they are in a text, and how a language writes them.
 
-Only those of English and German are read and written. Dates in digits are read by readings.py; years alone are none here.
+Only those of English and German are read and written. Dates in digits are read by other_dates.py; years alone are none here.
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, Self
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import CODES, NUMBER_WORDS, known, known_pairs
-from specdec_cli.text.locale.quantities import Languages, hidden
-from specdec_cli.text.protect.spans import once, protected_spans
+from specdec_cli.text.locale.quantities import Languages
+from specdec_cli.text.protect.spans import hidden, once, protected_spans
 
 Kind = Literal["day", "month", "decade", "weekdays", "months"]
 _DAY = r"(?P<day{0}>0?[1-9]|[12]\d|3[01])"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.edits import Edit, Span, apply_edits
 from specdec_cli.text.locale.languages import (
     CURRENCIES,
     LATER_WORDS,
@@ -26,11 +26,9 @@ from specdec_cli.text.locale.quantities import (
     UNIT,
     Languages,
     Quantity,
-    Span,
     find_quantities,
     find_times,
     has_digits,
-    hidden,
     unprotected,
     value_of,
     with_percent,
@@ -40,6 +38,7 @@ from specdec_cli.text.locale.quantities import (
 )
 from specdec_cli.text.locale.scales import lost_currencies, lost_scales, with_scales
 from specdec_cli.text.marks import THIN_SPACES
+from specdec_cli.text.protect.spans import hidden
 
 _LEAST_DIGITS = 3
 """Numbers with fewer digits are not long: translations may write them as words or leave them out."""

@@ -8,17 +8,15 @@ from functools import cache
 from typing import Literal
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.edits import Edit, Span, apply_edits
 from specdec_cli.text.locale.languages import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, Convention, convention, half_of_day, is_function_word
 from specdec_cli.text.marks import THIN_SPACES
-from specdec_cli.text.protect.spans import once, protected_spans
+from specdec_cli.text.protect.spans import NO_TEXT, hidden, once, protected_spans
 
-Span = tuple[int, int]
 Languages = tuple[str, str]
 """The codes of the languages of a source and its translation; "" if unknown."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
-NO_TEXT = "\uffff"
 _DIGIT = "[0-9]"
 _ANY_DIGIT = re.compile(r"\d")
 _LABEL = re.compile(
@@ -180,15 +178,6 @@ def without_dash_cents(text: str, language: str) -> str:
 def with_sign(amount: str, sign: str, own: Convention) -> str:
     """An amount with the sign of its currency."""
     return own.price.replace("#", amount).replace("\u00a4", sign)
-
-
-def hidden(text: str, spans: Sequence[Span]) -> str:
-    """`text` with a character that is in no quantity in the place of those of `spans`."""
-    pieces, position = [], 0
-    for start, end in spans:
-        pieces += [text[position:start], NO_TEXT * (end - start)]
-        position = end
-    return "".join([*pieces, text[position:]])
 
 
 def find_times(text: str, own: Convention | None) -> Iterator[Quantity]:

@@ -10,8 +10,8 @@ from itertools import pairwise
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.dates import find_dates, has_short_names, joint, knows_dates, written_date
 from specdec_cli.text.locale.languages import CURRENCIES, CURRENCY_CODE, MULTIPLIER, convention
+from specdec_cli.text.locale.other_dates import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.quantities import (
-    NO_TEXT,
     PERCENT,
     SYMBOL,
     Languages,
@@ -19,15 +19,13 @@ from specdec_cli.text.locale.quantities import (
     as_written,
     find_quantities,
     has_digits,
-    hidden,
     with_percent,
     with_sign,
     without_dash_cents,
     written,
 )
-from specdec_cli.text.locale.readings import with_months_in_digits, with_named_months
 from specdec_cli.text.marks import THIN_SPACES
-from specdec_cli.text.protect.spans import once
+from specdec_cli.text.protect.spans import NO_TEXT, hidden, once
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
 
 _SIGN = f"[{CURRENCIES}%]"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from specdec_cli.text.edits import Span
 from specdec_cli.text.marks import PICTURES
 
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
@@ -32,6 +33,8 @@ FORMULA = (
 )
 """A pattern for formulas between dollar signs, $x + 1$ and $3$, but not for amounts of money."""
 
+NO_TEXT = "\uffff"
+"""The character in the place of hidden ones, which is in nothing that is looked for."""
 LONGEST_WORD = 99
 """The most Latin letters of a word; longer runs of letters are not language."""
 _DIGITS = "0123456789"
@@ -507,6 +510,15 @@ def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
     """The parts of `text` outside `spans` (start, end), which are in order, and the spans between them: every second part is a span."""
     bounds = [0, *(offset for span in spans for offset in span), len(text)]
     return [text[start:end] for start, end in pairwise(bounds)]
+
+
+def hidden(text: str, spans: Iterable[Span]) -> str:
+    """`text` with NO_TEXT in the place of each character of the `spans`, which are in order."""
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces += [text[position:start], NO_TEXT * (end - start)]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def changed_outside(text: str, change: Callable[[str], str]) -> str:

@@ -1,12 +1,19 @@
-"""What a model reads in the place of something else, such as placeholders, which are short names and numbers, of protected spans."""
+"""What a model reads in the place of something else: placeholders, which are short names and numbers, of protected spans, and what the
+rules of stand-ins.toml have for units, couples and the like.
+"""
 
 import re
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.protect.spans import protected_spans, united
+from specdec_cli.text.protect.spans import hidden, protected_spans, united
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
@@ -93,3 +100,96 @@ def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | N
             chosen[place] = pair[1]
     others = (name for _, name in left)
     return apply_edits(text, [Edit(*place, "", chosen[place] if place in chosen else next(others)) for place in places])
+
+
+_NAMED = re.compile(r"\{([a-z-]+)\}")
+"""What stands in a rule for a pattern, or a value of a table."""
+_GROUP = re.compile(r"\{(?P<group>\w+)(?::(?P<form>[^{}]+)|>(?P<map>[a-z-]+))?\}")
+"""What stands in a rule for what a group has."""
+Groups = Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of stand-ins.toml, which explains its fields, for one table of its `each`."""
+
+    words: Sequence[str]
+    expression: str
+    read: str
+    find: str
+    write: str
+    maps: Mapping[str, Mapping[str, str]]
+    forms: Mapping[str, str]
+    beside: str = ""
+    in_spans: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern of what is replaced, compiled when a text has one of the words."""
+        return re.compile(self.expression)
+
+    def stand_ins(self, text: str, shown: str) -> Iterator[StandIn]:
+        """Yield the stand-ins in a text, of which `shown` is what has not been found yet."""
+        found = list(self.pattern.finditer(text if self.in_spans else shown))
+        if found and self.beside and not re.search(self.beside, hidden(text, [match.span() for match in found])):
+            return
+        for match in found:
+            groups, end = match.groupdict(), "." * (match.group().endswith(".") and match.end() == len(text))
+            any_form = {name: None if each is None else _in_any_form(each) for name, each in groups.items()}
+            written = partial(self._written, groups)
+            yield StandIn(*match.span(), self._filled(self.read, groups) + end, self._filled(self.find, any_form), written)
+
+    def _written(self, groups: Groups, match: re.Match[str]) -> str:
+        """What is written for what was found in an output."""
+        groups = {**groups, **match.groupdict()}
+        return self._filled(next((form for name, form in self.forms.items() if groups[name] is not None), self.write), groups)
+
+    def _filled(self, text: str, groups: Groups) -> str:
+        def value(name: re.Match[str]) -> str:
+            own = groups[name["group"]] or ""
+            return self.maps[name["map"]][own.lower()] if name["map"] else format(own, name["form"] or "")
+
+        return _GROUP.sub(value, text)
+
+
+def _in_any_form(value: str) -> str:
+    """A pattern of a value of a source in an output, where its decimals and spaces may have another form."""
+    return re.sub(r"[.,]", "[.,]", re.sub(r"\s", r"\\s?", value))
+
+
+@cache
+def read_rules() -> dict[str, Any]:
+    """The file of rules as it is, with the cases of each rule."""
+    return tomllib.loads(Path(__file__).with_name("stand-ins.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def rules(source: str, target: str) -> tuple[Rule, ...]:
+    """The rules between two languages, which are given by their short codes, in the order in which they are tried."""
+    known = read_rules()
+    maps = {name: dict(pair.split(" = ") for pair in text.split(", ")) for name, text in known["maps"].items()}
+
+    def rule(values: Mapping[str, Any], own: Mapping[str, str]) -> Rule:
+        def full(text: str) -> str:
+            names = {**known["patterns"], **own}
+            return _NAMED.sub(lambda name: full(names[name[1]]) if name[1] in names else name.group(), text)
+
+        forms = {name: full(form) for name, form in values.get("forms", {}).items()}
+        pattern, read, find, write = (full(values[key]) for key in ("pattern", "read", "find", "write"))
+        return Rule(values["words"], pattern, read, find, write, maps, forms, values.get("beside", ""), values.get("in-spans", False))
+
+    between = (values for values in known["stand-in"] if f"{source}-{target}" in values["between"])
+    return tuple(rule(values, own) for values in between for own in values.get("each", [{}]))
+
+
+def read_text(text: str, languages: tuple[str, str]) -> ReadText | None:
+    """The text as a model reads it by the rules between its languages; None if that is the text itself."""
+    able = [rule for rule in rules(*map(short_code, languages)) if any(word in text for word in rule.words)]
+    shown, found = hidden(text, protected_spans(text)) if able else text, list[StandIn]()
+    for rule in able:
+        new = list(rule.stand_ins(text, shown))
+        shown = hidden(shown, [(each.start, each.end) for each in new])
+        found += new
+    found.sort(key=lambda each: each.start)
+    rest = hidden(text, [(each.start, each.end) for each in found])
+    return None if not found or any(re.search(each.pattern, rest) for each in found) else read_with(text, found)
