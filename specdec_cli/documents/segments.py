@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.ranges import may_be_alone
+from specdec_cli.text.locale.amounts import may_be_alone
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import wrap_words
 from specdec_cli.text.view import View, view_of

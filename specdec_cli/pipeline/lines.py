@@ -19,8 +19,8 @@ from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.variants import Variant, as_it_is, variants
 from specdec_cli.text.apart import with_known_menus
 from specdec_cli.text.labels import ENDS_NAME, Labels
+from specdec_cli.text.locale.amounts import written_alone
 from specdec_cli.text.locale.languages import own_letters
-from specdec_cli.text.locale.ranges import written_alone
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line, with_parts

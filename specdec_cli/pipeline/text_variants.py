@@ -25,13 +25,21 @@ from specdec_cli.text.apart import (
 )
 from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.amounts import (
+    AmountRange,
+    find_ranges,
+    lost_letters,
+    lost_ranges,
+    read_as_one,
+    spelled_out,
+    with_ranges,
+    with_references,
+)
 from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
 from specdec_cli.text.locale.languages import convention
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.other_dates import substitutes, with_months_in_digits, with_named_months
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
-from specdec_cli.text.locale.ranges import AmountRange, find_ranges, lost_ranges, read_as_one, with_ranges
-from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
 from specdec_cli.text.marks import DOTS, ELLIPSIS
 from specdec_cli.text.people import lost_names, names_in, without_gender_signs
 from specdec_cli.text.protect.characters import (

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.apart import count_repetitions, has_brackets_of
+from specdec_cli.text.locale.amounts import lost_ranges
 from specdec_cli.text.locale.dates import lost_dates
 from specdec_cli.text.locale.languages import CODES, known
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.other_dates import with_named_months
 from specdec_cli.text.locale.quantities import Languages
-from specdec_cli.text.locale.ranges import lost_ranges
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 from specdec_cli.text.quotations import quotations, without_escapes
 

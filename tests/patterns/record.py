@@ -37,7 +37,7 @@ def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
 def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
     from specdec_cli.text import quotations
-    from specdec_cli.text.locale import dates, languages, other_dates, quantities, scales
+    from specdec_cli.text.locale import amounts, dates, languages, other_dates, quantities
     from specdec_cli.text.locale.languages import _conventions
     from specdec_cli.text.protect import spans
     from specdec_cli.text.protect.stand_ins import rules
@@ -48,8 +48,10 @@ def _read_tables() -> None:
         spans._compiled(kind.pattern)
     quotations._marks_inside("de")
     assert forms()
-    for rule in (*constructions(), *rules("en", "de"), *rules("de", "en")):
+    for rule in constructions():
         assert rule.pattern
+    for stand_in in (*rules("en", "de"), *rules("de", "en")):
+        assert stand_in.pattern
     dates._before_noun("en")
     for code in dates.DATE_WORDS:
         for build in (
@@ -68,16 +70,16 @@ def _read_tables() -> None:
     for code in other_dates._PATTERNS:
         other_dates._patterns(code)
     for code in languages.SCALES:
-        scales._pattern(code)
+        amounts._pattern(code)
     for code in languages.ABBREVIATIONS:
-        scales._abbreviations(code)
+        amounts._abbreviations(code)
     for pair in languages.REFERENCES:
-        scales._references(tuple(pair))
+        amounts._references(tuple(pair))
 
 
 def _variables() -> dict[str, list[dict[str, Any]]]:
     """Values of the variables of functions in whose calls a pattern is put together, by module and function, or module and line."""
-    from specdec_cli.text.locale import dates, languages, scales
+    from specdec_cli.text.locale import amounts, dates, languages
     from specdec_cli.text.locale.languages import CURRENCY_CODES
     from specdec_cli.text.protect import characters, spans
     from specdec_cli.text.protect.stand_ins import name_pattern, read_rules, read_text, rules
@@ -93,7 +95,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
     signs = {"sign": r"\s?\$?\s?", "first": "(?:1,000|1\\.000)", "last": "(?:2,000|2\\.000)", "each": SimpleNamespace(sign="$")}
     scaled = [{"each": each} for code in languages.SCALES for each in languages.SCALES[code]]
     currencies = [
-        {"names": languages.currency_names(sign, code) or "euros?", "named": rf"{scales._NAME_START}(?:euros?|{each})(?!\w)"}
+        {"names": languages.currency_names(sign, code) or "euros?", "named": rf"{amounts._NAME_START}(?:euros?|{each})(?!\w)"}
         for sign, each in CURRENCY_CODES.items()
         for code in ("en", "de")
     ]
@@ -114,16 +116,16 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.locale.dates:_has_digits": [{"forms": r"0?1\.\s?0?2\.|0?2/0?1(?!\d)|0?1/0?2(?!\d)|\d{4}-02-01"}],
         "text.locale.dates:_has_weekday": [{"names": list(dates._forms(code, "weekdays"))} for code in dates.DATE_WORDS],
         "text.locale.quantities:with_written": [{"pattern": r"1\.000|2 \$"}],
-        "text.locale.ranges:with_ranges": [signs],
-        "text.locale.ranges:_has": [
+        "text.locale.amounts:with_ranges": [signs],
+        "text.locale.amounts:_has": [
             signs | {"between": r"(?:[-\u2013]|\s(?:bis|to)\s)"},
             signs | {"between": r"(?:-|.{0,30}\b[^\W\d_]{2,}.{0,10}?)"},
         ],
-        "text.locale.scales:lost_letters": [{"each": "5 m"}],
-        "text.locale.scales:lost_scales": scaled,
-        "text.locale.scales:lost_currencies": currencies,
-        "text.locale.scales:_amounts_with": currencies,
-        "text.locale.scales:_amounts": scaled,
+        "text.locale.amounts:lost_letters": [{"each": "5 m"}],
+        "text.locale.amounts:lost_scales": scaled,
+        "text.locale.amounts:lost_currencies": currencies,
+        "text.locale.amounts:_amounts_with": currencies,
+        "text.locale.amounts:_amounts": scaled,
         "text.locale.other_dates:_other": [{"by": "by"}],
         "text.locale.other_dates:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [

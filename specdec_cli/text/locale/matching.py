@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, Span, apply_edits
+from specdec_cli.text.locale.amounts import lost_currencies, lost_scales, with_scales
 from specdec_cli.text.locale.languages import (
     CURRENCIES,
     LATER_WORDS,
@@ -36,7 +37,6 @@ from specdec_cli.text.locale.quantities import (
     written,
     written_time,
 )
-from specdec_cli.text.locale.scales import lost_currencies, lost_scales, with_scales
 from specdec_cli.text.marks import THIN_SPACES
 from specdec_cli.text.protect.spans import hidden
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.amounts import written_alone
 from specdec_cli.text.locale.dates import find_dates
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, is_told_apart
-from specdec_cli.text.locale.ranges import written_alone
 from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, protected_spans, without_protected
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.sentences import Count, Segments, segment

@@ -15,7 +15,7 @@ CASES = tables(__file__)
 
 PROGRAM = """
 import json, sys
-from specdec_cli.text.locale.ranges import written_alone
+from specdec_cli.text.locale.amounts import written_alone
 from specdec_cli.text.locale.dates import find_dates, lost_dates, with_dates
 from specdec_cli.text.locale.matching import realise
 from specdec_cli.text.quotations import with_own_quotes

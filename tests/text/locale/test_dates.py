@@ -2,8 +2,8 @@
 
 import pytest
 
+from specdec_cli.text.locale.amounts import may_be_alone, written_alone
 from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, with_long_weekdays, written_date
-from specdec_cli.text.locale.ranges import may_be_alone, written_alone
 from specdec_cli.text.locale.other_dates import substitutes, with_months_in_digits, with_named_months
 from tests.tables import tables
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.text.locale.amounts import written_alone
 from specdec_cli.text.locale.languages import convention
 from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, tidied_numbers
 from specdec_cli.text.locale.quantities import find_quantities, without_dash_cents, written, written_in
-from specdec_cli.text.locale.ranges import written_alone
 from tests.tables import tables
 
 CASES = tables(__file__)
