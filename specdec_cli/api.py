@@ -40,7 +40,7 @@ from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.glossary import Term, given_terms, read_glossaries, with_kept
-from specdec_cli.text.spelling.word_list import WordList
+from specdec_cli.text.io.word_list import WordList
 
 L = TypeVar("L", LineTranslator, LineCorrector)
 R = TypeVar("R", Translation, Correction)

@@ -21,6 +21,7 @@ from specdec_cli.console.input_output import Input, Outputs, open_outputs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
 from specdec_cli.devices import by_device
+from specdec_cli.documents.code_files import marked
 from specdec_cli.documents.formats import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.documents.unread import unstructured
 from specdec_cli.errors import UsageError
@@ -28,7 +29,6 @@ from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.opening.machine import MOST_THREADS, Device, MachineOptions
 from specdec_cli.opening.models import TRANSLATOR
 from specdec_cli.text.io.lines import STDIO, Line, name_of, read_lines
-from specdec_cli.text.segment.code import marked
 from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
 if TYPE_CHECKING:
@@ -572,7 +572,7 @@ class IgnoreOptions(OptionGroup):
     def ignored(self) -> "IgnoredEdits":
         """The edits that are not made. Raises what `IgnoredEdits.of` and `WordList.of_file` raise."""
         from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-        from specdec_cli.text.spelling.word_list import WordList
+        from specdec_cli.text.io.word_list import WordList
 
         listed = () if self.words is None else WordList.of_file(self.words).words
         return IgnoredEdits.of((*(self.ignore or ()), *listed), self.ignore_file or (), self.ignore_category or ())

@@ -18,8 +18,8 @@ from specdec_cli.server.matches import AnnotatedText, match_of, plain_text, read
 from specdec_cli.server.requests import checked_text, read_fields, text_of
 from specdec_cli.server.service import Service, name_of, variants_of
 from specdec_cli.server.texts import CheckedLine, checked_lines
+from specdec_cli.text.io.word_list import WordList
 from specdec_cli.text.locale.languages import likeliest_language
-from specdec_cli.text.spelling.word_list import WordList
 from specdec_cli.version import __version__
 
 _LEVELS = ("default", "picky")

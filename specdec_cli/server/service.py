@@ -27,10 +27,10 @@ from specdec_cli.server.monitoring import Log, Metrics
 from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
 from specdec_cli.server.texts import USUAL, Manner, Piece, Pieces, numbered, split_lines, split_pieces
 from specdec_cli.text.glossary import Glossary
+from specdec_cli.text.io.word_list import WordList
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.languages import likeliest_language
 from specdec_cli.text.segment.code import code_lines
-from specdec_cli.text.spelling.word_list import WordList
 
 NAMES = {
     "ar": "Arabic",

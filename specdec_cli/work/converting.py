@@ -28,11 +28,11 @@ from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import SHIPPED, ModelChoice, find_bundle
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.recipe import build_changed
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.corpus.parallel import read_tsv
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.labels import FILE as LABELS
 from specdec_cli.text.labels import Labels
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.speller import Lexicon
 from specdec_cli.text.tokenize.sentencepiece import FILE as TOKENIZER
 from specdec_cli.text.tokenize.sentencepiece import Subwords

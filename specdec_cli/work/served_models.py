@@ -26,7 +26,7 @@ from specdec_cli.server.page import Showing
 from specdec_cli.server.queue import Pool
 from specdec_cli.server.service import Service, Words, add_alternatives, add_model
 from specdec_cli.text.glossary import Glossary, check_order
-from specdec_cli.text.spelling.word_list import WordList
+from specdec_cli.text.io.word_list import WordList
 from specdec_cli.work.serve_options import Served
 
 

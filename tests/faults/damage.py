@@ -10,7 +10,7 @@ from typing import Any
 import tokenizers
 
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.speller import Lexicon
 from specdec_cli.text.tokenize.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.tokenize.sentencepiece import Subwords

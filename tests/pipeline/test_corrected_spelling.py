@@ -9,8 +9,8 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import apply_edits
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.speller import Lexicon
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.pipeline.test_corrector import GENTLE, Rewriter

@@ -13,8 +13,8 @@ from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import find_edits
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 from tests.tables import tables
 

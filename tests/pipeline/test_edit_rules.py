@@ -4,8 +4,8 @@ import pytest
 
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, EditRule, applied
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import Edit, find_edits
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from tests.command_line import run
 from tests.tables import tables
 

@@ -4,8 +4,8 @@ import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.edit_filter import EditFilter, change_kind, score_edits
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import Edit, find_edits
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 

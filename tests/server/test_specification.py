@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from specdec_cli.server import application
 from specdec_cli.server.guard import Keys
-from specdec_cli.text.spelling.word_list import WordList
+from specdec_cli.text.io.word_list import WordList
 from tests.server.conftest import Running, running
 
 OF_THE_PAGE = {("/", "get"), ("/show", "post")}

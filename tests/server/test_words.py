@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.server.guard import Keys
-from specdec_cli.text.spelling.word_list import WordList
+from specdec_cli.text.io.word_list import WordList
 from tests.server.conftest import Running, running, serving
 
 

@@ -1,6 +1,7 @@
 """Cleaning of parallel text: rules, normalisation, and pairs that are held out."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -9,8 +10,11 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair, apply_gold_edits, read_m2
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
-from specdec_cli.text.locale.matching import repaired, same_numbers
+from specdec_cli.text.locale.languages import Convention, convention
+from specdec_cli.text.locale.matching import Matching, same_numbers
+from specdec_cli.text.locale.quantities import UNIT, Languages, Quantity, find_quantities
 
 
 class HeldOut:
@@ -170,3 +174,31 @@ def _rewriter(language: str, rules: CleaningRules) -> Callable[[str], str]:
         return text
 
     return rewrite
+
+
+def repaired(source: str, target: str, languages: Languages) -> str:
+    """Return `target`, a translation of `source` that a person wrote, with its numbers in the form of the target language where they were
+    left in the form of the source. Times with a.m. or p.m. change likewise if the target language has a clock of 24 hours.
+
+    Numbers that differ otherwise stay, and so do labels, signs of currencies, decimals without a unit, which may be versions, and
+    numbers with three digits after a point, which may be thousands or decimals.
+    """
+    own, wanted = convention(languages[1]), find_quantities(source, languages[0])
+    if not wanted or own is None or languages[0] == languages[1]:
+        return target
+    matching = Matching(target, languages[1])
+    matching.match(wanted)
+    changes = [
+        Edit(start, end, target[start:end], text)
+        for start, end, quantity, text in sorted(matching.taken, key=lambda each: each[0])
+        if _is_as_in_source(quantity, target[start:end], own)
+        and (not quantity.fraction or UNIT.match(source, quantity.end) or UNIT.match(target, end))
+    ]
+    return apply_edits(target, changes)
+
+
+def _is_as_in_source(quantity: Quantity, text: str, own: Convention) -> bool:
+    """Whether the text of a quantity in a target is that of the source, or a time of the clock that the target language does not use."""
+    if quantity.kind == "time":
+        return own.clock == 24 and quantity.exact and quantity.text[-1:] in ".mM"
+    return quantity.kind != "label" and text == quantity.text and not re.fullmatch(r"\d+\.\d{3}", text)

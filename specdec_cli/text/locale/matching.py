@@ -14,7 +14,6 @@ from specdec_cli.text.locale.languages import (
     MULTIPLIER,
     NOON_WORDS,
     NUMBER_WORDS,
-    Convention,
     any_currency_name,
     convention,
     half_of_day,
@@ -24,7 +23,6 @@ from specdec_cli.text.locale.quantities import (
     PERCENT,
     SIGN_AFTER,
     SIGN_BEFORE,
-    UNIT,
     Languages,
     Quantity,
     find_quantities,
@@ -101,7 +99,7 @@ def realise(source: str, output: str, languages: Languages) -> str:
     if not wanted or convention(languages[1]) is None or languages[0] == languages[1]:
         return output
     is_later = _LATER.search(source) is not None
-    matching = _Matching(output, languages[1], is_later=is_later)
+    matching = Matching(output, languages[1], is_later=is_later)
     matching.match(wanted)
     if not is_later:
         matching.take_hours(source)
@@ -112,34 +110,6 @@ def realise(source: str, output: str, languages: Languages) -> str:
 def _with_even_hours(output: str) -> str:
     """Return `output` without the minutes of full hours with a.m. or p.m., if it has one without minutes, as in "9 AM to 6:00 PM"."""
     return _MINUTES_OF_HOUR.sub("", output) if _MINUTES_OF_HOUR.search(output) and _BARE_HOUR.search(output) else output
-
-
-def repaired(source: str, target: str, languages: Languages) -> str:
-    """Return `target`, a translation of `source` that a person wrote, with its numbers in the form of the target language where they were
-    left in the form of the source. Times with a.m. or p.m. change likewise if the target language has a clock of 24 hours.
-
-    Numbers that differ otherwise stay, and so do labels, signs of currencies, decimals without a unit, which may be versions, and
-    numbers with three digits after a point, which may be thousands or decimals.
-    """
-    own, wanted = convention(languages[1]), find_quantities(source, languages[0])
-    if not wanted or own is None or languages[0] == languages[1]:
-        return target
-    matching = _Matching(target, languages[1])
-    matching.match(wanted)
-    changes = [
-        Edit(start, end, target[start:end], text)
-        for start, end, quantity, text in sorted(matching.taken, key=lambda each: each[0])
-        if _is_as_in_source(quantity, target[start:end], own)
-        and (not quantity.fraction or UNIT.match(source, quantity.end) or UNIT.match(target, end))
-    ]
-    return apply_edits(target, changes)
-
-
-def _is_as_in_source(quantity: Quantity, text: str, own: Convention) -> bool:
-    """Whether the text of a quantity in a target is that of the source, or a time of the clock that the target language does not use."""
-    if quantity.kind == "time":
-        return own.clock == 24 and quantity.exact and quantity.text[-1:] in ".mM"
-    return quantity.kind != "label" and text == quantity.text and not re.fullmatch(r"\d+\.\d{3}", text)
 
 
 def tidied_numbers(source: str, output: str) -> str:
@@ -156,7 +126,7 @@ def tidied_numbers(source: str, output: str) -> str:
     return _RANGE_OF_TIMES.sub(r"\1\2", _DOUBLE_MARK.sub(r"\1", output))
 
 
-class _Matching:
+class Matching:
     """Which quantities of an output stand for those of a source, and the output with these written anew.
 
     With `is_later`, times without a.m. or p.m. may be after noon.
@@ -498,7 +468,7 @@ def same_numbers(source: str, target: str, languages: Languages) -> bool:
 
 def _compared(
     source: str, output: str, languages: Languages, by_value: Collection[str] = ("time", "price", "number", "label")
-) -> tuple[_Matching | None, list[Quantity], list[_Wanted], _Digits]:
+) -> tuple[Matching | None, list[Quantity], list[_Wanted], _Digits]:
     """Match the quantities of a source with those of an output by their values.
 
     Returns the matching (None without two conventions), the quantities of the kinds `by_value` whose values are missing, the numbers that
@@ -506,7 +476,7 @@ def _compared(
     """
     own = convention(languages[0])
     quantities = find_quantities(source, languages[0]) if convention(languages[1]) is not None else ()
-    matching = _Matching(output, languages[1]) if quantities else None
+    matching = Matching(output, languages[1]) if quantities else None
     missing, used = list[Quantity](), list[Span]()
     if matching is not None:
         matching.match(quantities, any_form=False)

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.text.corpus.cleaning import repaired
 from specdec_cli.text.locale.amounts import written_alone
 from specdec_cli.text.locale.languages import convention
-from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, tidied_numbers
+from specdec_cli.text.locale.matching import lost_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import find_quantities, without_dash_cents, written, written_in
 from tests.tables import tables
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from specdec_cli.documents.code_files import code_of_file, marked
 from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line, read_lines
-from specdec_cli.text.segment.code import code_lines, code_of_file, marked
+from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line, split_marks
 from tests.tables import tables
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.errors import InputError, ModelError
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import Edit, apply_edits, find_edits
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.ngrams import FILE, HEADER, NgramModel
 from tests.conftest import make_lines
 

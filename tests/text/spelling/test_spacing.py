@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import apply_edits
 from specdec_cli.text.spelling.constructions import apostrophes, phrase_edits, repeated_spaces, spaces_beside_marks
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from tests.tables import tables
 
 CASES = tables(__file__)

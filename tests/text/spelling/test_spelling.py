@@ -2,8 +2,8 @@
 
 import pytest
 
+from specdec_cli.text.corpus.ngram_counting import count_ngrams
 from specdec_cli.text.edits import apply_edits
-from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.speller import Lexicon, Speller, _is_usual, _usual_variants, _variants
 from tests.tables import tables
 

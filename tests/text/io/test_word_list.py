@@ -7,7 +7,7 @@ import pytest
 
 from specdec_cli.api import Corrector
 from specdec_cli.errors import InputError
-from specdec_cli.text.spelling.word_list import LONGEST_WORD, MOST_WORDS, WordList
+from specdec_cli.text.io.word_list import LONGEST_WORD, MOST_WORDS, WordList
 from tests.command_line import run
 
 
