@@ -21,8 +21,12 @@ _WORD_MARKUP = re.compile(r"</?g\d+>|<[nx]\d+/>")
 """The stand-ins of markup that may begin a line of a paragraph; a comment there would end the paragraph."""
 
 
-_DATA = re.compile(r"true|false|null|nil|undefined|[a-z][\w-]*+(?:\.[a-z][\w-]*+)+", re.ASCII)
-"""Values of programs, and keys such as app.title."""
+_DATA = re.compile(
+    r"true|false|null|nil|undefined|[a-z][\w-]*+(?:\.[a-z][\w-]*+)+"
+    r"|(?=.*\b(?:[b-df-hj-np-tv-z]{2,}|\d+)\b)[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?: [a-z][a-z0-9]*(?:-[a-z0-9]+)+)*",
+    re.ASCII,
+)
+"""Values of programs, keys such as app.title, and names such as btn-primary."""
 
 
 def is_decoded(text: str) -> bool:

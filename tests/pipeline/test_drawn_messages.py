@@ -43,6 +43,10 @@ def numbered_tags(draw: random.Random) -> Drawn:
 
 def breaks_of_lines(draw: random.Random) -> Drawn:
     """Placeholders or tags between two sentences without spaces: both sentences are translated."""
+    if draw.random() < 0.3:
+        (first, _, own, _), (last, _, other, _) = _words(draw), _words(draw)
+        mark = draw.choice(("{br}", "<x/>", "<br/>"))
+        return Drawn(f"The {first}{mark}My {last}", has=(f"{own}{re.escape(mark)}Meine? {other}$",))
     first, last = draw.sample(TEXTS.sentences, 2)
     mark = draw.choice(("{br}", "{0}", "<x/>", "<br />", "{br}{br}", "{n}", "<ph/>", "<lb/>"))
     return Drawn(f"{first}{mark}{last}", has=(rf"[.?!]{re.escape(mark)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(rf"\b(?:{last.split()[1]})\b",))
@@ -93,6 +97,53 @@ def wikis(draw: random.Random) -> Drawn:
         )
     )
     return Drawn(source, has=(has,), lacks=("[\u201e\u201c\u201a\u2018]",))
+
+
+def forum_blocks(draw: random.Random) -> Drawn:
+    """Tags in square brackets around whole texts, lists, and code, which stays."""
+    (first, _, own, _), (second, _, other, _) = _words(draw), _words(draw)
+    tag = draw.choice(("b", "color=red", "size=20", "url=https://example.org/a", "font=Arial", "quote=Anna", "spoiler", "center"))
+    name = tag.partition("=")[0]
+    source, has = draw.choice(
+        (
+            (f"[{tag}]The {first}[/{name}]", rf"^{re.escape(f'[{tag}]')}[^][]*{own}\[/{name}\]$"),
+            (f"[{tag}]Where is my {first}?[/{name}]", rf"^{re.escape(f'[{tag}]')}[^][]*{own}[^][]*\[/{name}\]$"),
+            (f"[list][*]The {first}[*]The {second}[/list]", rf"^\[list\]\[\*\][^][]*{own}\[\*\][^][]*{other}\[/list\]$"),
+            (f"[*] The {first} is here.", rf"^\[\*\] [^][]*{own}[^][]*hier\.$"),
+            (f"[code]open {first}[/code]", rf"^\[code\]open {first}\[/code\]$"),
+        )
+    )
+    return Drawn(source, has=(has,))
+
+
+def wiki_links(draw: random.Random) -> Drawn:
+    """Links, pictures, notes and cells of wikis."""
+    noun, adjective, own, other = _words(draw)
+    source, has = draw.choice(
+        (
+            (f"[[Page|The {noun}]] is {adjective}.", rf"^\[\[Page\|[^][]*{own}\]\] ist {other}\.$"),
+            (f"The {noun} is [[Page|{adjective}]].", rf"{own} ist \[\[Page\|{other}\]\]\.$"),
+            (f"[[File:A.jpg|thumb|The {noun}]]", rf"^\[\[File:A\.jpg\|thumb\|[^][]*{own}\]\]$"),
+            (f"The {noun} of [[Berlin]] is {adjective}.", rf"{own} .*\[\[Berlin\]\] ist {other}\.$"),
+            (
+                f'The {noun} is {adjective}.<ref name="a">A book.</ref> It is here.',
+                rf'{other}\.<ref name="a">A book\.</ref> \w+ ist hier\.$',
+            ),
+            (f"| The {noun} || {adjective}", rf"^\| [^|]*{own} \|\| {other}$"),
+            (f"== The {noun} ==", f"^== [^=]*{own} ==$"),
+        )
+    )
+    return Drawn(source, has=(has,))
+
+
+def identifiers(draw: random.Random) -> Drawn:
+    """Keys, names of types, formats of dates, postcodes and objects of JSON."""
+    noun, adjective = draw.choice(list(TEXTS.nouns)), draw.choice(list(TEXTS.adjectives))
+    alone = draw.choice((f"{noun}.title", f"app.{adjective}.{noun}", f'{{"{noun}": "The {noun} is {adjective}."}}', f'[{{"{noun}": 1}}]'))
+    inside = draw.choice(TEXTS.identifiers)
+    frame = draw.choice(("{}", "Use {} here.", "The value is {}.", f"The {noun} has {{}} on it."))
+    kept, source = draw.choice(((alone, alone), (inside, frame.format(inside)), (inside, frame.format(inside))))
+    return Drawn(source, keeps=(kept,))
 
 
 def chats(draw: random.Random) -> Drawn:
@@ -160,6 +211,7 @@ def letters(draw: random.Random) -> Drawn:
 
 KINDS = (
     *kinds(95, numbered_tags, breaks_of_lines, choices, forums, wikis, chats, addresses, german_names, lists),
+    *kinds(95, forum_blocks, wiki_links, identifiers),
     *kinds(95, fixed_spaces, letters),
     *kinds(95, addresses_in_german, bundle="de-en"),
 )

@@ -16,6 +16,8 @@ _CODE = re.compile(
         (
             rf"\.\. (?:\|[^|]+\| )?(?!{_WITH_TEXT}::)[a-z][\w:-]*::|\.\. _[^:]+:",  # directives of reStructuredText
             r"\{\|(?: [\w-]+=\"[^\"]*\")*$",  # the beginning of a table of a wiki
+            r"[{\[]\s*(?:\{\s*)?\"[^\"]*\"\s*:\s*[\[{\"\dtfn-].*[}\]],?$",  # an object of JSON
+            r"[a-z]{2}[\w-]*(?:\.[a-z]{2}[\w-]*)+$",  # a key
             r"[$] \S|#!|#(?:include|define|ifn?def|endif|pragma)\b",
             r"import [\w.*/]+(?:, ?[\w.]+)*(?: as \w+)?;?$|from [\w.]+ import .+|(?:package|using|use|require) [\w.:]+;",
             r"(?:async )?(?:def|function|fn|func) \w+\(|class \w+(?:\(.*\))?:$|(?:class|struct|enum|interface|namespace)\b.*\{$",
@@ -27,7 +29,8 @@ _CODE = re.compile(
             r"(?:return|throw|raise|assert|yield|break|continue)\b.*;$|(?:return|raise|assert|yield) [\w.]+\(",
             r"(?:export )?(?:let|const|var|local|export|set) [\w$]+ ?=|export default (?:[\w$.]+;?$|(?:async|class|function)\b|[({])",
             r"@[\w.]+(?:\(.*\))?$|[})\]]++[;,)]*+(?: else.*)?\{?$",
-            r"[\w.\[\]\"'>*&-]+ ?(?:[-+*/|&:]?=|<-) ?[^=\s].*(?:[;{(\[,]|[)\]\d])$|[\w.]+ [-+*/|&:]?= [\w.\"'\[\]{}-]+$",
+            r"(?!\[\w+=[^][]*\][^=]*\[/)[\w.\[\]\"'>*&-]+ ?(?:[-+*/|&:]?=|<-) ?[^=\s].*(?:[;{(\[,]|[)\]\d])$",
+            r"[\w.]+ [-+*/|&:]?= [\w.\"'\[\]{}-]+$",
             r"[\w.:>-]+\([^()]*(?:\([^()]*\)[^()]*)*\)(?:[;{:,]| \{)?$|.*(?:<<|->|&&|\|\||[-+!=]=|::).*[;{]$",
             r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP) .*(?:;|\b(?:FROM|SET|VALUES|TABLE|WHERE)\b.*)$",
             r"[.#]?[\w-]+ ?\{[^{}]*:[^{}]*\}?$|[\w-]+:(?: [\w#.%(),-]+){1,4};$|</?[\w:-]+ [^<>]*$",

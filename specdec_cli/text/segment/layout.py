@@ -301,7 +301,7 @@ class Passthrough:
 
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
-_PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*|(?<=\S)\s+!!\s+")
+_PIPES = re.compile(r"(?<!\s)\s*(?:(?<!\\)\|+|\[\*\])\s*|(?<=\S)\s+!!\s+")
 _TWO_CELLS = re.compile(r"[A-Z\u00c0-\u00de\d][^|]{0,80} \| [A-Z\u00c0-\u00de\d][^|]{0,80}")
 """Two cells with a pipe between them, both with a capital or digit at the beginning; `this | that` is text."""
 _COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")

@@ -23,9 +23,13 @@ _PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)++|{EMOTICON}")
 EMOJI reads the same characters.
 """
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(CLOSING)}]*")
-_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*[\s<{{]|[。！？]")
-_LINE_BREAK = re.compile(rf"(?<=[.!?…])[{re.escape(CLOSING)}]*+((?:<\w{{1,16}}\s?/>|\{{\w{{1,16}}\}})+)(?=[{re.escape(OPENING)}]*+\w)")
-"""Tags and placeholders without spaces between two sentences, where messages have the breaks of their lines."""
+_BETWEEN_LINES = r"(?=(?:<x\d*\s?/>|\{br\})[A-ZÄÖÜ])"
+_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*[\s<{{]|[。！？]|[a-zäöüß]{_BETWEEN_LINES}")
+_LINE_BREAK = re.compile(
+    rf"(?:(?<=[.!?…])[{re.escape(CLOSING)}]*+|(?<=[a-zäöüß]){_BETWEEN_LINES})"
+    rf"((?:<\w{{1,16}}\s?/>|\{{\w{{1,16}}\}})+)(?=[{re.escape(OPENING)}]*+\w)"
+)
+"""Tags and placeholders without spaces between two sentences or lines, where messages have the breaks of their lines."""
 # A byte order mark counts as white space before the text.
 _LEADING = re.compile(r"^[\s\ufeff]+")
 _CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(CLOSING)}]))\s+|(?<=[，、；：])\s*")
@@ -164,7 +168,8 @@ def _sentence_gaps(text: str) -> Iterator[Gap]:
             if end.end() < word.end():
                 yield end.end(), end.end()
         for match in _LINE_BREAK.finditer(text, word.start(), word.end()):
-            if _ends_sentence(text[word.start() : match.start(1)], text[match.end() : word.end()]):
+            before = text[word.start() : match.start(1)]
+            if before[-1:].isalpha() or _ends_sentence(before, text[match.end() : word.end()]):
                 yield match.span(1)
         if index + 1 < len(words) and _ends_sentence(word.group(), words[index + 1].group()):
             yield word.end(), words[index + 1].start()

@@ -18,7 +18,7 @@ RAISED = (
 """A superscript without letters: a mark of a note, or an exponent."""
 _ITEM = re.compile(
     rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>|&nbsp;)"  # what separates words, as a space does
-    r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.{0,2000}?-->|(?<=[^\s(])\[\^\w{1,64}\]"
+    r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.{0,2000}?-->|<ref(?:\s[^<>]*)?(?:/>|(?<!/)>[^<>]{0,2000}</ref>)|(?<=[^\s(])\[\^\w{1,64}\]"
     rf"|{RAISED}"
     r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
 )
@@ -103,7 +103,7 @@ def _is_spaced_after(source: str, place: int) -> bool:
 _NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u|\d{1,2}"
 """Names of tags, also the numbers that libraries of messages give to elements: <1>here</1>."""
 _ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
-_FORUM_NAMES = r"b|i|u|s|center|colou?r|email|font|left|quote|right|size|spoiler|url"
+_FORUM_NAMES = r"b|i|u|s|center|colou?r|email|font|left|list|quote|right|size|spoiler|url"
 _TAG = re.compile(
     rf"<(?P<slash>/?)(?P<name>{_NAMES})(?P<attributes>(?:{_ATTRIBUTE})*+)\s*+>"
     rf"|\[(?P<slash2>/?)(?P<name2>{_FORUM_NAMES})(?:=[^][\n]{{1,200}})?\]",

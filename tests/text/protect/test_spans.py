@@ -37,21 +37,23 @@ def test_emoji_are_protected_with_what_modifies_them(text: str, spans: list[str]
     assert [text[start:end] for start, end in protected_spans(text)] == spans
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in kind.spans])
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in CASES.examples[kind.name]])
 def test_examples_are_spans_of_their_kind(kind: Recogniser, text: str) -> None:
     for before, after in (("", ""), ("see ", " now"), ("(", ")")):
         assert [(start, end) for start, end in protected_spans(before + text + after)] == [(len(before), len(before + text))]
     assert kind_of(text) is kind
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in kind.not_spans])
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in CASES.counterexamples[kind.name]])
 def test_counterexamples_have_no_span_of_the_kind(kind: Recogniser, text: str) -> None:
     text = f"see {text} now"
     assert kind not in [kind_of(text[start:end]) for start, end in protected_spans(text)]
 
 
 def test_every_kind_has_examples() -> None:
-    assert [kind.name for kind in RECOGNISERS if not (kind.spans or kind.name == "link_start") or not kind.not_spans] == []
+    names = [kind.name for kind in RECOGNISERS]
+    assert list(CASES.examples) == list(CASES.counterexamples) == names
+    assert [name for name in names if not (CASES.examples[name] or name == "link_start") or not CASES.counterexamples[name]] == []
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES.spans_in_sentences)
@@ -76,7 +78,7 @@ def test_only_what_is_too_long_for_a_word_is_protected() -> None:
 
 
 _JOINED = "|".join(f"(?:{kind.pattern.replace('ticks', f'ticks{place}')})" for place, kind in enumerate(RECOGNISERS))
-_EXAMPLES = tuple(text for kind in RECOGNISERS for text in (*kind.spans, *kind.not_spans) if len(text) < 60)
+_EXAMPLES = tuple(text for table in (CASES.examples, CASES.counterexamples) for texts in table.values() for text in texts if len(text) < 60)
 
 
 @given(st.lists(st.sampled_from(_PARTS + _SIGNS + _EMOJI) | st.sampled_from(_EXAMPLES), max_size=9).map("".join), st.booleans())

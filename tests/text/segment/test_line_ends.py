@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.io.lines import Line
-from specdec_cli.text.protect.spans import RECOGNISERS
 from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.paragraphs import Paragraph, find_continued, find_wrapped, join_paragraphs, join_wrapped, rewrapped
 from specdec_cli.text.shape import with_own_beginning, with_own_marks, without_added_stop, without_own_stop
@@ -102,7 +101,7 @@ def test_a_fragment_gets_no_full_stop() -> None:
     assert without_added_stop("Das Auto...", "The car") == "Das Auto..."
 
 
-@pytest.mark.parametrize("span", [span for each in RECOGNISERS for span in each.spans if span.endswith(tuple(".,;:?!"))] + [":books:"])
+@pytest.mark.parametrize("span", CASES.protected_spans_that_end_with_a_mark)
 def test_marks_of_protected_spans_stay_at_the_end(span: str) -> None:
     assert without_added_stop(f"Lies es {span}", "Read it") == f"Lies es {span}"
     assert without_own_stop(f"Lies es {span}", "Read it") == f"Lies es {span}"
