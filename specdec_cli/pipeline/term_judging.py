@@ -5,12 +5,11 @@ The genders of German nouns are told by their endings: those of word formation (
 """
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from math import inf
 from typing import NamedTuple
 
 from specdec_cli.decoding.sentence import Hypothesis
@@ -92,8 +91,7 @@ LAST_WORSE = 4.0
 """The same, for a sentence that has no better output, such as one whose verb is replaced by a noun."""
 DOUBTFUL_WORSE = 1.0
 """The same, for an output that is taken with a warning."""
-_ENDING = re.compile(r"[^\W\d_]{1,2}(?!\w)")
-"""An ending of an inflected word."""
+_ENDING, _SMALL_WORD = re.compile(r"[^\W\d_]{1,2}(?!\w)"), re.compile(r"\s+[a-z\u00df-\u00ff]")
 _PLURAL = re.compile(r"[^su\W]s\Z")
 _BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
 _END = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*$")
@@ -140,30 +138,13 @@ def articles_of(output: str, terms: Sequence[Term]) -> list[Article]:
     return [article for article in articles if article is not None]
 
 
-def with_articles(output: str, terms: Sequence[Term], number: int) -> list[str]:
-    """The German `output` with each form of article `number` that fits the gender of its noun (see `articles_of`); none without it."""
-    article = dict(enumerate(articles_of(output, terms))).get(number)
-    return [] if article is None else [f"{output[: article.start]}{form}{output[article.end :]}" for form in article.forms]
-
-
-def article_score(hypothesis: Hypothesis, terms: Sequence[Term], number: int, tokenizer: Tokenizer) -> float:
-    """The log probability of the tokens of `hypothesis` up to article `number`; minus infinity without it.
-
-    What follows does not count: after an article in the genitive, a target is less likely, since it has no ending.
-    """
-    article = dict(enumerate(articles_of(tokenizer.decode(hypothesis.ids), terms))).get(number)
-    if article is None:
-        return -inf
-    return sum(hypothesis.log_probabilities[: bisect_left(tokenizer.ends(hypothesis.ids), article.end) + 1])
-
-
 def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokenizer, *, german: bool = False) -> float:
     """The mean log probability of the tokens of `hypothesis` that are in no target of `terms`.
 
     If the output is `german`, an article that fits the gender of a target does not count: that of the usual noun may be more likely.
     """
     output = tokenizer.decode(hypothesis.ids)
-    spans = [found[1:3] for found in Phrases(term.target for term in terms).find(output)]
+    spans = [match[1:3] for match in Phrases(term.target for term in terms).find(output)]
     spans += [(article.start, article.end) for article in articles_of(output, terms) if article.fits] if german else []
     ends = tokenizer.ends(hypothesis.ids)
     around = [
@@ -174,25 +155,13 @@ def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokeni
     return sum(around) / max(len(around), 1)
 
 
-def capital_targets(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> list[int]:
-    """The indices in `ids`, an output without EOS, at which targets of `terms` with a capital begin, except for its first word."""
-    spans = Phrases(term.target for term in terms if term.target[0].isupper()).find(tokenizer.decode(ids))
+def misfits(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> Iterator[tuple[int, re.Pattern[str]]]:
+    """Yield indices in `ids`, an output without EOS, with the pattern of what the verifier itself writes there if a target does not fit: a
+    word in small letters, such as an article or a verb, where a target with a capital begins, and an ending where a target ends: Apparats.
+    """
     ends = tokenizer.ends(ids)
-    return [bisect_right(ends, start) for _, start, _, _ in spans if bisect_right(ends, start) > 0]
-
-
-def target_ends(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> list[int]:
-    """The indices in `ids`, an output without EOS, at which targets of `terms` end with a letter."""
-    spans = Phrases(term.target for term in terms if term.target[-1].isalpha()).find(tokenizer.decode(ids))
-    ends = tokenizer.ends(ids)
-    return [ends.index(end) + 1 for _, _, end, _ in spans if end in ends]
-
-
-def is_small_word(written: str) -> bool:
-    """Whether a text begins with a space and a word in small letters."""
-    return written[:1].isspace() and written.lstrip()[:1].islower()
-
-
-def is_ending(written: str) -> bool:
-    """Whether a text begins with letters that end a word, as those of inflected words do."""
-    return _ENDING.match(written) is not None
+    for target, start, end, _ in Phrases(term.target for term in terms).find(tokenizer.decode(ids)):
+        if target[0].isupper() and (begin := bisect_right(ends, start)) > 0:
+            yield begin, _SMALL_WORD
+        if target[-1].isalpha() and end in ends:
+            yield ends.index(end) + 1, _ENDING

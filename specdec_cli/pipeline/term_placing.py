@@ -1,17 +1,18 @@
 """Translation with a glossary: a sentence whose translation lacks a term is translated again, so that it has the term.
 
-First, the sentence is decoded with the target of each term in the place of the term, and with placeholders there. The verifier scores these
-outputs as translations of the sentence as it is, and the best one that has all terms is taken. If there is none, a missing term is forced
-at each word of the best outputs, and the verifier continues greedily after it, until all terms are there (as in grid beam search, Hokamp
-and Liu 2017). If that fails, the term is inserted there, or replaces a word, and nothing else changes. A sentence that would take too many
-attempts is not searched. If all this fails, the texts between the terms of a sentence are translated one by one.
+First, the sentence is decoded with placeholders in the place of the terms, and the outputs get their targets. The verifier scores these
+outputs as translations of the sentence as it is, and the best one is taken. If there is none, a missing term is inserted before each word
+of the best outputs, or replaces the word, until all terms are there. A sentence that would take too many attempts is not searched.
 
 An output is not taken if it has a new fault, or if the words around the terms are far less likely than the usual translation.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
 
 from specdec_cli.decoding.methods import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, make_sentence
@@ -22,107 +23,48 @@ from specdec_cli.pipeline.term_judging import (
     DOUBTFUL_WORSE,
     LAST_WORSE,
     MOST_WORSE,
-    article_score,
     articles_of,
-    capital_targets,
     is_all_terms,
-    is_ending,
-    is_small_word,
     is_spoilt,
     mean_around,
-    target_ends,
-    with_articles,
+    misfits,
 )
-from specdec_cli.pipeline.variants import Variant, split_at_spans
-from specdec_cli.text.edits import Edit, apply_edits, with_outputs
-from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
-from specdec_cli.text.protect.spans import protected_spans
-from specdec_cli.text.protect.stand_ins import PLACEHOLDERS, name_pattern, placeholder_names
+from specdec_cli.text.glossary import Glossary, Match, Term, come_out, target_at
+from specdec_cli.text.protect.stand_ins import FOR_SPANS, ReadText, StandIn, name_pattern, placeholder_names, read_with
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
-
-@dataclass(frozen=True)
-class ReplacedTerms:
-    """A source in which each term is replaced by one of `names`; without names, by its target. `targets` are those of the
-    terms. `leftover` matches what is left of a name that was not copied.
-    """
-
-    source: str
-    names: tuple[str, ...]
-    targets: tuple[str, ...]
-    leftover: str = ""
-
-    def restore(self, output: str) -> str | None:
-        """Return `output` with the names that it has replaced by their targets; None if a name occurs several times, or as part of a
-        word, or if something is left of one.
-        """
-        for name in self.names:
-            if output.count(name) > 1 or (name in output and not re.search(name_pattern(name), output)):
-                return None
-        targets = zip(self.names, self.targets, strict=False)
-        edits = list[Edit]()
-        for start, name, target in sorted((output.index(name), name, target) for name, target in targets if name in output):
-            end = start + len(name)
-            shown = capitalised(target) if begins_sentence(output, start) else target
-            edits.append(Edit(start, end + _shared_stop(target, output[end:]), name, shown))
-        between = apply_edits(output, [each._replace(text=" ") for each in edits])
-        left = self.leftover and re.search(rf"(?<!\w){self.leftover}(?!\w)", between)
-        return None if left else apply_edits(output, edits)
-
-
-def replaced_sources(source: str, matches: Sequence[Match]) -> Iterator[ReplacedTerms]:
-    """Yield `source` with its terms replaced by their targets, and by each kind of placeholder that it does not have."""
-    targets = tuple(match.term.target for match in matches)
-    yield ReplacedTerms(_replaced(source, matches, _fitting(matches))[0], (), targets)
-    for stem, first in PLACEHOLDERS:
-        names = placeholder_names(stem, first, len(matches))
-        if not any(name in source for name in names):
-            leftover = rf"{re.escape(stem)}\d*" if stem else r"\d{4,}"
-            known = re.search(rf"(?<!\w){leftover}(?!\w)", source)
-            yield ReplacedTerms(_replaced(source, matches, names)[0], names, targets, "" if known else leftover)
-
-
-def _fitting(matches: Sequence[Match]) -> list[str]:
-    """The targets of terms as they are in their sentence."""
-    return [capitalised(match.term.target) if match.initial else match.term.target for match in matches]
-
-
-def _replaced(source: str, matches: Sequence[Match], names: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """The source with names in the place of terms, and where each is there."""
-    pairs = zip(matches, names, strict=True)
-    edits = with_outputs(Edit(each.start, each.end + _shared_stop(name, source[each.end :]), "", name) for each, name in pairs)
-    return apply_edits(source, edits), [edit.output for edit in edits]
-
-
-def _shared_stop(target: str, following: str) -> int:
-    """1 if the full stop that `target` ends with is also the one with which `following` begins, else 0."""
-    return int(target.endswith(".") and following.startswith("."))
-
-
-def between_terms(source: str, matches: Sequence[Match]) -> Variant:
-    """Split `source` at its glossary terms: the texts between them are decoded, and each term is replaced by its translation."""
-    replaced, spans = _replaced(source, matches, _fitting(matches))
-    kept = [span for span in protected_spans(replaced) if not any(span[0] < end and start < span[1] for start, end in spans)]
-    excluded = sorted([*spans, *kept])
-    return split_at_spans(replaced, excluded, tuple(replaced[start:end] for start, end in excluded))
-
-
+_WORD = re.compile(r"\w+")
 _KEPT = 3
 """Outputs of a sentence to which the next term is added."""
-_MOST_TOKENS = 50_000
-"""Most tokens of the outputs that a search for a sentence may decode."""
+_MOST_CHARACTERS = 100_000
+"""Most characters of the outputs to which a search for a sentence adds a term."""
+
+
+def readings(source: str, matches: Sequence[Match]) -> Iterator[ReadText]:
+    """Yield `source` with its terms replaced by each kind of placeholder that it does not have; outputs get the targets for these.
+
+    The full stop that ends a target also is the one behind it.
+    """
+
+    def stand_in(match: Match, name: str) -> StandIn:
+        target = match.term.target
+        pattern = name_pattern(name) + r"\.?" * target.endswith(".")
+        return StandIn(match.start, match.end, name, pattern, lambda there: target_at(target, there.string, there.start()))
+
+    for kind in FOR_SPANS:
+        names = placeholder_names(*kind, len(matches))
+        if not any(name in source for name in names):
+            yield read_with(source, [stand_in(*each) for each in zip(matches, names, strict=True)])
 
 
 @dataclass(frozen=True)
 class _Output:
-    """An output for a sentence: its hypothesis, the number of terms that it has, and whether it has all and no new fault. The
-    text of the first `fixed` tokens was forced.
-    """
+    """An output for a sentence: its hypothesis and text, the number of terms that it has, and whether it has all and no new fault."""
 
     hypothesis: Hypothesis
+    text: str
     terms: int
-    complete: bool = False
-    fixed: int = 0
+    complete: bool
 
     @property
     def score(self) -> float:
@@ -132,18 +74,19 @@ class _Output:
 
 @dataclass
 class _Sentence:
-    """A sentence whose translation lacks terms. It is sentence number `place` of the line `text`.
+    """A sentence whose `usual` translation lacks terms. It is sentence number `place` of the line `text`.
 
-    `found` holds the outputs so far; the first one is the usual translation. All of them together took `rounds` rounds. `usual` is the
-    mean log probability of the tokens of the usual translation; None if it is not known.
+    `found` holds the outputs that were scored. All of them together took `rounds` rounds. `mean` is the mean log probability of the tokens
+    of the usual translation; minus infinity if outputs are not compared with it.
     """
 
     text: DecodedText
     place: int
     matches: Sequence[Match]
+    usual: str
     rounds: int
     found: list[_Output] = field(default_factory=list)
-    usual: float | None = None
+    mean: float = -inf
 
     @property
     def source(self) -> str:
@@ -156,16 +99,9 @@ class _Sentence:
         return [match.term for match in self.matches]
 
     @property
-    def unfinished(self) -> list[_Output]:
-        """The best outputs that lack a term."""
-        return _best(output for output in self.found if output.terms < len(self.matches))
-
-    @property
-    def search_tokens(self) -> int:
-        """Estimate of the tokens that a search decodes, which tries each missing term before each token of the kept outputs."""
-        best = self.unfinished[-1]
-        missing, length = len(self.matches) - best.terms, len(best.hypothesis.ids)
-        return _KEPT * length**2 * missing * (missing + 1) // 2
+    def is_all_terms(self) -> bool:
+        """Whether the sentence has no words beside its terms."""
+        return is_all_terms(self.source, self.matches)
 
 
 class TermPlacer:
@@ -173,7 +109,7 @@ class TermPlacer:
 
     def __init__(self, engine: SentenceDecoder, tokenizer: Tokenizer, glossary: Glossary, language: str = "") -> None:
         self._engine, self._tokenizer, self.glossary, self._german = engine, tokenizer, glossary, short_code(language) == "de"
-        self._word_starts = tokenizer.word_starts()
+        self._begin = len(tokenizer.add_target_tokens([], engine.eos)) - 1  # the tokens before those of a text
 
     def lacks_terms(self, source: str, output: str) -> bool:
         """Whether `output` lacks a term that `source` has."""
@@ -182,167 +118,140 @@ class TermPlacer:
     def place(self, texts: Sequence[DecodedText]) -> None:
         """Replace the outputs of `texts` by ones that have their terms; an output stays as it is if none was found."""
         waiting = [sentence for text in texts for sentence in self._lacking(text)]
-        self._score_usual(waiting)
-        self._try_replaced(waiting)
+        self._score([(each, each.usual) for each in waiting])
+        for sentence in waiting:
+            if sentence.found and not sentence.is_all_terms:
+                sentence.mean = self._mean_around(sentence.found[0], ())
+        self._try_placeholders(waiting)
         placed: list[tuple[_Sentence, _Output]] = []
         for sentence in waiting:
-            best, can_search, doubtful = self._best_of(sentence), sentence.search_tokens <= _MOST_TOKENS, False
-            for keeps_rest in (False, True):
-                if best is None and can_search:
-                    self._search(sentence, keeps_rest=keeps_rest)
-                    best, doubtful = self._best_of(sentence), keeps_rest
+            best = self._best_of(sentence, MOST_WORSE)
             if best is None:
-                best, doubtful = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE), True
+                self._search(sentence)
+                best = self._best_of(sentence, LAST_WORSE)
+                sentence.text.is_doubtful |= best is not None and not sentence.is_all_terms
             if best is not None:
-                best = self._with_articles(sentence, best)
-                score = best.hypothesis.score if self._engine.decoding.with_scores else None
-                part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
-                sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
-                if not is_all_terms(sentence.source, sentence.matches):
-                    sentence.text.is_doubtful |= doubtful
-                    placed.append((sentence, best))
-        self._doubt_misplaced(placed)
-
-    def _doubt_misplaced(self, placed: Sequence[tuple[_Sentence, _Output]]) -> None:
-        """Mark the texts of those outputs as doubtful in which the words around the terms are less likely, in which a target with a
-        capital, as a noun, is where the verifier itself writes a word in small letters, such as an article or a verb, or in which the
-        verifier itself adds an ending to a target: des Apparats.
-        """
-        begins, ends = [], []
+                placed.append((sentence, self._with_articles(sentence, best)))
+        self._doubt_misplaced([each for each in placed if not each[0].is_all_terms])
         for sentence, output in placed:
-            mean = mean_around(output.hypothesis, sentence.terms, self._tokenizer, german=self._german)
-            sentence.text.is_doubtful |= sentence.usual is not None and mean < sentence.usual - DOUBTFUL_WORSE
-            sentence.text.is_doubtful |= self._german and any(
-                not article.fits for article in articles_of(self._tokenizer.decode(output.hypothesis.ids), sentence.terms)
-            )
-            if not sentence.text.is_doubtful:
-                ids = [token for token in output.hypothesis.ids if token != self._engine.eos]
-                begins += [(sentence, ids, place) for place in capital_targets(ids, sentence.terms, self._tokenizer)]
-                ends += [(sentence, ids, place) for place in target_ends(ids, sentence.terms, self._tokenizer)]
-        for forced, is_misfit in ((begins, is_small_word), (ends, is_ending)):
-            for sentence, hypothesis, place in self._forced(forced):
-                written = self._tokenizer.decode(hypothesis.ids)[len(self._tokenizer.decode(hypothesis.ids[:place])) :]
-                sentence.text.is_doubtful |= is_misfit(written)
-                part = sentence.text.parts[sentence.place]
-                sentence.text.parts[sentence.place] = replace(part, rounds=sentence.rounds)
+            score = output.hypothesis.score if self._engine.decoding.with_scores else None
+            part = replace(output.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
+            sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
 
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
         for index, (part, source) in enumerate(zip(text.parts, text.variant.segments.texts, strict=True)):
-            matches = self.glossary.find(source)
-            present = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
-            if not all(present):
-                yield _Sentence(text, index, matches, part.rounds, [_Output(part, sum(present))])
+            matches, output = self.glossary.find(source), self._tokenizer.decode(part.ids)
+            if not all(come_out([match.term for match in matches], output)):
+                yield _Sentence(text, index, matches, output, part.rounds)
 
-    def _best_of(self, sentence: _Sentence, most_worse: float = MOST_WORSE) -> _Output | None:
-        """The most likely of the complete outputs that are at most so much worse than the usual translation; None if there is none."""
-        for each in sorted((each for each in sentence.found if each.complete), key=lambda each: -each.score):
-            if sentence.usual is None or is_all_terms(sentence.source, sentence.matches):
-                return each
-            if mean_around(each.hypothesis, sentence.terms, self._tokenizer, german=self._german) >= sentence.usual - most_worse:
-                return each
-        return None
-
-    def _with_articles(self, sentence: _Sentence, best: _Output) -> _Output:
-        """`best`, or the output that differs from it in articles alone: the most likely ones there that fit the genders of the targets."""
-        for number in range(len(sentence.matches) if self._german else 0):
-            texts = with_articles(self._tokenizer.decode(best.hypothesis.ids), sentence.terms, number)
-            earlier = len(sentence.found)
-            self._force([(sentence, ids, len(ids) + 1) for ids in self._tokenizer.encode_targets(texts)], continues=False)
-            fitting = [each for each in sentence.found[earlier:] if each.complete]
-            best = max(fitting, key=lambda each: article_score(each.hypothesis, sentence.terms, number, self._tokenizer), default=best)
-        return best
-
-    def _score_usual(self, waiting: Sequence[_Sentence]) -> None:
-        usual = [[token for token in each.found[0].hypothesis.ids if token != self._engine.eos] for each in waiting]
-        for sentence, hypothesis, _ in self._forced([(each, ids, len(ids) + 1) for each, ids in zip(waiting, usual, strict=True)]):
-            sentence.usual = sum(hypothesis.log_probabilities) / max(len(hypothesis.log_probabilities), 1)
-
-    def _try_replaced(self, waiting: Sequence[_Sentence]) -> None:
-        tries = [(sentence, replaced) for sentence in waiting for replaced in replaced_sources(sentence.source, sentence.matches)]
-        sources = [make_sentence(self._tokenizer, self._engine.eos, number, replaced.source) for number, (_, replaced) in enumerate(tries)]
-        fitting = [sentence for sentence in sources if len(sentence.source) <= self._engine.longest_source]
+    def _try_placeholders(self, waiting: Sequence[_Sentence]) -> None:
+        tries = [(sentence, read) for sentence in waiting for read in readings(sentence.source, sentence.matches)]
+        sources = [make_sentence(self._tokenizer, self._engine.eos, number, read.text) for number, (_, read) in enumerate(tries)]
         outputs: dict[tuple[int, str], _Sentence] = {}
-        for hypothesis in self._engine.decode(fitting):
-            sentence, replaced = tries[hypothesis.number]
+        for hypothesis in self._engine.decode([each for each in sources if len(each.source) <= self._engine.longest_source]):
+            sentence, read = tries[hypothesis.number]
             sentence.rounds += hypothesis.rounds
-            output = replaced.restore(self._tokenizer.decode(hypothesis.ids))
-            if output is not None and any(come_out(sentence.terms, output)):
+            output = read.restored(self._tokenizer.decode(hypothesis.ids))
+            if output is not None:
                 outputs[id(sentence), output] = sentence
-        encoded = self._tokenizer.encode_targets([output for _, output in outputs])
-        self._force([(sentence, ids, len(ids) + 1) for sentence, ids in zip(outputs.values(), encoded, strict=True)], continues=False)
+            if sentence.is_all_terms and (terms := read.restored(read.text)) is not None:
+                outputs[id(sentence), terms] = sentence
+        self._score([(sentence, output) for (_, output), sentence in outputs.items()])
 
-    def _in_parts(self, sentence: _Sentence) -> _Output | None:
-        """Translate the texts between the terms of a sentence one by one."""
-        variant = between_terms(sentence.source, sentence.matches)
-        sentences = [make_sentence(self._tokenizer, self._engine.eos, number, text) for number, text in enumerate(variant.segments.texts)]
-        outputs = [""] * len(sentences)
-        for hypothesis in self._engine.decode(sentences):
-            outputs[hypothesis.number] = self._tokenizer.decode(hypothesis.ids)
-            sentence.rounds += hypothesis.rounds
-        restored = variant.restore(outputs)
-        encoded = self._tokenizer.encode_targets([] if restored is None else [restored.text])
-        self._force([(sentence, ids, len(ids) + 1) for ids in encoded], continues=False)
-        return self._best_of(sentence)
-
-    def _search(self, sentence: _Sentence, *, keeps_rest: bool) -> None:
-        states = sentence.unfinished
+    def _search(self, sentence: _Sentence) -> None:
+        """Add one term after the other to the best outputs."""
+        states = _best(output for output in sentence.found if output.terms < len(sentence.matches))
         while states:
             terms, earlier = min(state.terms for state in states), len(sentence.found)
-            places = (place for state in states for place in self._places(sentence, state, replaces=keeps_rest))
-            forced = [(sentence, ids, len(ids) + 1 if keeps_rest else end) for ids, end in places]
-            self._force(forced, continues=not keeps_rest)
+            outputs = [(sentence, text) for state in states for text in _with_a_term(state.text, sentence.terms)]
+            if sum(len(text) for _, text in outputs) > _MOST_CHARACTERS:
+                return
+            self._score(outputs)
             new = sentence.found[earlier:]
             if any(output.complete for output in new):
                 return
             states = _best(output for output in new if terms < output.terms < len(sentence.matches))
 
-    def _places(self, sentence: _Sentence, state: _Output, *, replaces: bool) -> Iterator[tuple[list[int], int]]:
-        """The ids of an output with a missing term before each of its words, or also in the place of it if it `replaces` words, and
-        the number of those up to the end of the term.
-        """
-        ids = [token for token in state.hypothesis.ids if token != self._engine.eos]
-        words = [place for place in range(len(ids)) if place == 0 or self._word_starts[ids[place]]] + [len(ids)]
-        present = come_out(sentence.terms, self._tokenizer.decode(ids))
-        missing = dict.fromkeys(term for term, there in zip(sentence.terms, present, strict=True) if not there)
-        for place, following in zip(words, [*words[1:], len(ids)], strict=True):
-            if place < state.fixed:
-                continue
-            head = self._tokenizer.decode(ids[:place])
-            initial = begins_sentence(f"{head} ", len(head) + 1)
-            for term in missing:
-                target = capitalised(term.target) if initial else term.target
-                (start,) = self._tokenizer.encode_targets([f"{head} {target}" if head else target])
-                yield [*start, *ids[place:]], len(start)
-                if replaces and following > place:
-                    yield [*start, *ids[following:]], len(start)
+    def _best_of(self, sentence: _Sentence, most_worse: float) -> _Output | None:
+        """The most likely of the complete outputs that are at most so much worse than the usual translation; None if there is none."""
+        for each in sorted((each for each in sentence.found if each.complete), key=lambda each: -each.score):
+            if self._mean_around(each, sentence.terms) >= sentence.mean - most_worse:
+                return each
+        return None
 
-    def _force(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]], *, continues: bool) -> None:
-        """Add outputs to those that were found (see `_forced`). If the search `continues` after the forced ids, they stay."""
-        for sentence, hypothesis, forced in self._forced(outputs):
+    def _with_articles(self, sentence: _Sentence, best: _Output) -> _Output:
+        """`best`, or the output that differs from it in articles alone: the most likely ones there that fit the genders of the targets.
+
+        What follows an article does not count: after one in the genitive, a target is less likely, since it has no ending.
+        """
+        for number in range(len(sentence.matches) if self._german else 0):
+            article = dict(enumerate(articles_of(best.text, sentence.terms))).get(number)
+            if article is not None:
+                before, after, earlier = best.text[: article.start], best.text[article.end :], len(sentence.found)
+                self._score([(sentence, f"{before}{form}{after}") for form in article.forms])
+                fitting = [each for each in sentence.found[earlier:] if each.complete]
+                best = max(fitting, key=partial(self._score_before, after=after), default=best)
+        return best
+
+    def _mean_around(self, output: _Output, terms: Sequence[Term]) -> float:
+        return mean_around(output.hypothesis, terms, self._tokenizer, german=self._german)
+
+    def _score_before(self, output: _Output, after: str) -> float:
+        """The log probability of the tokens of an output that are before the text `after` at its end."""
+        ends = self._tokenizer.ends(output.hypothesis.ids)
+        return sum(output.hypothesis.log_probabilities[: bisect_left(ends, len(output.text) - len(after)) + 1])
+
+    def _doubt_misplaced(self, placed: Sequence[tuple[_Sentence, _Output]]) -> None:
+        """Mark the texts of those outputs as doubtful in which the words around the terms are less likely, an article does not fit its
+        target, or the verifier itself writes what a target does not fit (see `misfits`).
+        """
+        probes = []
+        for sentence, output in placed:
+            is_worse = self._mean_around(output, sentence.terms) < sentence.mean - DOUBTFUL_WORSE
+            misfit = self._german and not all(article.fits for article in articles_of(output.text, sentence.terms))
+            sentence.text.is_doubtful |= is_worse or misfit
+            if not sentence.text.is_doubtful:
+                ids = [token for token in output.hypothesis.ids if token != self._engine.eos]
+                probes += [(sentence, ids, *each) for each in misfits(ids, sentence.terms, self._tokenizer)]
+        for number, hypothesis in self._forced([each[:3] for each in probes]):
+            sentence, _, count, pattern = probes[number]
+            written = self._tokenizer.decode(hypothesis.ids)[len(self._tokenizer.decode(hypothesis.ids[: self._begin + count])) :]
+            sentence.text.is_doubtful |= pattern.match(written) is not None
+
+    def _score(self, outputs: Sequence[tuple[_Sentence, str]]) -> None:
+        """Add outputs to those of their sentences, with their log probabilities."""
+        encoded = self._tokenizer.encode_targets([text for _, text in outputs])
+        forced = [(sentence, ids, len(ids) + 1) for (sentence, _), ids in zip(outputs, encoded, strict=True)]
+        for number, hypothesis in self._forced(forced):
+            sentence, output = outputs[number][0], self._tokenizer.decode(hypothesis.ids)
             if hypothesis.ids[-1:] == [self._engine.eos]:
-                sentence.found.append(self._judged(sentence, hypothesis, forced if continues else 0))
+                terms = sum(come_out(sentence.terms, output))
+                complete = terms == len(sentence.matches) and not is_spoilt(sentence.source, sentence.usual, output, sentence.matches)
+                complete = complete and sentence.text.with_part(sentence.place, hypothesis, self._tokenizer.decode) is not None
+                sentence.found.append(_Output(hypothesis, output, terms, complete))
 
-    def _forced(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]]) -> Iterator[tuple[_Sentence, Hypothesis, int]]:
-        """Decode `outputs`: sentences with ids and a number. That number of ids, and EOS, begin the output; the other ids are a
-        draft. Yield the number of forced ids too.
-        """
-        asked, before = [], len(self._tokenizer.add_target_tokens([], self._engine.eos)) - 1
-        for number, (sentence, ids, fixed) in enumerate(outputs):
+    def _forced(self, outputs: Sequence[tuple[_Sentence, Sequence[int], int]]) -> Iterator[tuple[int, Hypothesis]]:
+        """Decode sentences whose outputs begin with so many of the ids and EOS; the other ids are a draft. Yield the index of each."""
+        asked = []
+        for number, (sentence, ids, count) in enumerate(outputs):
             # Of the draft, one token more than the prefix is needed.
-            draft = [*self._tokenizer.add_target_tokens(ids, self._engine.eos), self._engine.eos]
-            asked.append(make_sentence(self._tokenizer, self._engine.eos, number, sentence.source, draft=draft, prefix=before + fixed))
+            draft, prefix = [*self._tokenizer.add_target_tokens(ids, self._engine.eos), self._engine.eos], self._begin + count
+            asked.append(make_sentence(self._tokenizer, self._engine.eos, number, sentence.source, draft=draft, prefix=prefix))
         for hypothesis in self._engine.decode(asked):
-            sentence, _, fixed = outputs[hypothesis.number]
-            sentence.rounds += hypothesis.rounds
-            yield sentence, hypothesis, before + fixed
+            outputs[hypothesis.number][0].rounds += hypothesis.rounds
+            yield hypothesis.number, hypothesis
 
-    def _judged(self, sentence: _Sentence, hypothesis: Hypothesis, fixed: int) -> _Output:
-        output, usual = (self._tokenizer.decode(each.ids) for each in (hypothesis, sentence.found[0].hypothesis))
-        terms = sum(come_out(sentence.terms, output))
-        whole = sentence.text.with_part(sentence.place, hypothesis, self._tokenizer.decode)
-        complete = whole is not None and terms == len(sentence.matches)
-        complete = complete and not is_spoilt(sentence.source, usual, output, sentence.matches)
-        return _Output(hypothesis, terms, complete, fixed)
+
+def _with_a_term(output: str, terms: Sequence[Term]) -> Iterator[str]:
+    """Yield `output` with each of the `terms` that it lacks before each word, in the place of the word, and behind the last one."""
+    words = [match.span() for match in _WORD.finditer(output)]
+    missing = dict.fromkeys(term.target for term, there in zip(terms, come_out(terms, output), strict=True) if not there)
+    for target in missing:
+        for start, end in words:
+            shown = target_at(target, output, start)
+            yield from (f"{output[:start]}{shown} {output[start:]}", f"{output[:start]}{shown}{output[end:]}")
+        end = words[-1][1] if words else 0
+        yield f"{output[:end]} {target}{output[end:]}"
 
 
 def _best(outputs: Iterable[_Output]) -> list[_Output]:

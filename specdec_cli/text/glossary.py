@@ -114,9 +114,9 @@ def begins_sentence(text: str, start: int) -> bool:
     return not before or (before[-1] in _ENDS and len(before) < start)
 
 
-def capitalised(phrase: str) -> str:
-    """`phrase` with a capital first letter."""
-    return phrase[:1].upper() + phrase[1:]
+def target_at(target: str, text: str, start: int) -> str:
+    """`target` as it is written at the offset `start` of `text`: with a capital at the beginning of a sentence."""
+    return target[:1].upper() + target[1:] if begins_sentence(text, start) else target
 
 
 def read_glossaries(paths: Iterable[Path]) -> list[Term]:

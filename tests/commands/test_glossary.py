@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -134,14 +133,8 @@ def test_a_sentence_with_many_terms_is_translated_in_parts(text: str, terms: int
 
 
 def test_an_inserted_term_causes_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, search = run(tmp_path, "--json", text="The fridge is old.\n"), TermPlacer._search
-
-    def insert(self: TermPlacer, sentence: Any, *, keeps_rest: bool) -> None:
-        if keeps_rest:
-            search(self, sentence, keeps_rest=True)
-
-    monkeypatch.setattr(TermPlacer, "_try_replaced", lambda *_: None)
-    monkeypatch.setattr(TermPlacer, "_search", insert)
+    usual = run(tmp_path, "--json", text="The fridge is old.\n")
+    monkeypatch.setattr(TermPlacer, "_try_placeholders", lambda *_: None)
     inserted = run(tmp_path, "--json", text="The fridge is old.\n")
     assert [json.loads(each.stdout)["warnings"] for each in (usual, inserted)] == [[], ["glossary"]]
     assert usual.stderr == "" and "line 1: 'Kältetruhe' for 'fridge': may not fit in " in inserted.stderr

@@ -15,13 +15,10 @@ from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.protect.spans import hidden, protected_spans, united
 
-PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
-"""Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
-on; the kind without a stem has the numbers 4711, 5823 and so on. The first kind is tried first.
-"""
 FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
-"""The same kinds in the order for protected spans, and for names behind titles. Of all placeholders, K7 changes the translations of
-`en-de` least often.
+"""Kinds of placeholders that models copy well to their output, each with its stem and first number, in the order for protected spans and for
+names behind titles. ("X", 1) stands for X1, X2 and so on; the kind without a stem has the numbers 4711, 5823 and so on. Of all
+placeholders, K7 changes the translations of `en-de` least often.
 """
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
 """The same kinds in the order for numbers and other words that an output lacks."""
@@ -74,7 +71,7 @@ def read_with(text: str, stand_ins: Sequence[StandIn]) -> ReadText:
 
 
 def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
-    """So many placeholders of the kind that `stem` and the `first` number describe (see PLACEHOLDERS)."""
+    """So many placeholders of the kind that `stem` and the `first` number describe (see FOR_SPANS)."""
     return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
 
 
