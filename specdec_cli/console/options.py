@@ -29,6 +29,7 @@ from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.opening.machine import MOST_THREADS, Device, MachineOptions
 from specdec_cli.opening.models import TRANSLATOR
 from specdec_cli.text.io.lines import STDIO, Line, name_of, read_lines
+from specdec_cli.text.segment.long_lines import in_parts
 from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
 if TYPE_CHECKING:
@@ -403,12 +404,13 @@ class TextOptions(OptionGroup):
             if found != "csv":
                 raise UsageError(f"--columns is for the format csv; {name_of(path)} is read as {found}")
 
-    def read(self, files: Sequence[Path], *, writes: bool = True) -> Iterator[Line]:
+    def read(self, files: Sequence[Path], *, writes: bool = True, divides: bool = False) -> Iterator[Line]:
         """The lines of files (`-` is stdin), with the code of programs marked, joined as `join` says. If the command `writes` text, and no
-        format is given, InputError is raised for XML and JSON from stdin.
+        format is given, InputError is raised for XML and JSON from stdin. If it `divides` lines, long ones are in parts.
         """
         lines = read_lines(() if files == (STDIO,) else files, self.max_line_bytes)
-        return self.join(marked(unstructured(lines) if writes and self.format is None else lines))
+        joined = self.join(marked(unstructured(lines) if writes and self.format is None else lines))
+        return in_parts(joined) if divides and not (self.as_json or self.raw or self.no_split) else joined
 
     def join(self, lines: Iterator[Line]) -> Iterator[Line]:
         """Join the lines of wrapped paragraphs to one line: those of text files, or of all files with --unwrap."""

@@ -115,10 +115,11 @@ def progress_bar(
 
 
 class Warner:
-    """Prints warnings about the lines of `window`, those that are decoded together, on stderr; with `quiet`, it prints nothing."""
+    """Prints warnings about the lines of `window`, those that are decoded together, on stderr, each once a line; with `quiet`, none."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
+        self._location, self._told = "", set[str]()
         self.window: Sequence[Line] = ()
 
     def warn(self, index: int, message: str) -> None:
@@ -126,8 +127,11 @@ class Warner:
         self.warn_of(self.window[index], message)
 
     def warn_of(self, line: Line, message: str) -> None:
-        """Print a warning about `line`."""
-        if not self._quiet:
+        """Print a warning about `line`, unless it was printed for this line, or another part of it, before."""
+        if line.location != self._location:
+            self._location, self._told = line.location, set()
+        if not self._quiet and message not in self._told:
+            self._told.add(message)
             print(f"specdec: warning: {without_controls(line.location)}: {message}", file=sys.stderr)
 
 

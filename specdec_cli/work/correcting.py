@@ -85,7 +85,14 @@ class Correcting:
         loaded = time.perf_counter()
         changed, totals = 0, Counter[str]()
         with writer, self.written_around(writer), shown_progress(stream, text):
-            for each in read_inputs(inputs, text, "correct", writes=not edits.check, language=lambda: stream.model.info.source_language):
+            for each in read_inputs(
+                inputs,
+                text,
+                "correct",
+                writes=not edits.check,
+                divides=not (edits.check or edits.diff or edits.m2),
+                language=lambda: stream.model.info.source_language,
+            ):
                 document = each.document
                 decoded = stream.decode_input(each, writer, as_lines=document is None or one_stream)
                 of_texts = (one.edits for one in _counted(decoded, totals))

@@ -30,6 +30,8 @@ _HELD = 2**26
 """The memory, in bytes, for lines that are read but not yet written, if there is no memory limit."""
 _SHARE = 4
 """1 / _SHARE of the memory limit is for lines that are read but not yet written, the rest for batches."""
+_PARTS = 8
+"""The most parts of long lines that are decoded together."""
 _REFRESHES = 4
 """How often the progress is shown in a second."""
 _PER_CHARACTER = 64
@@ -97,9 +99,11 @@ class Stream(Generic[R]):
         cannot be read.
         """
         goes_on = never if parts else self._goes_on
-        arriving = windows(
-            lines, self.model.window, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)
-        )
+
+        def weigh(line: Line) -> int:
+            return self._held // _PARTS if line.goes_on else len(line.text) * _PER_CHARACTER
+
+        arriving = windows(lines, self.model.window, weigh, self._held, lambda line: not line.goes_on and goes_on(line.text))
         try:
             for window in arriving:
                 self._warner.window = window
@@ -150,7 +154,7 @@ class Stream(Generic[R]):
             spans, kept = count_kept(line.text, decoded.text)
             self.totals.spans += spans
             self.totals.kept += kept
-        self.totals.lines += 1
+        self.totals.lines += not line.goes_on
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens
         self.totals.rounds += decoded.rounds
@@ -232,15 +236,18 @@ def read_inputs(
     *,
     redo: bool = False,
     writes: bool = True,
+    divides: bool = False,
     language: Callable[[], str] = str,
 ) -> Iterator[Input]:
-    """Yield each input with its lines; a document is parsed when it is its turn, in the `language` that is then known. `writes` is as in
-    `TextOptions.read`. Raises what `Input.open_document` and that raise.
+    """Yield each input with its lines; a document is parsed when it is its turn, in the `language` that is then known. `writes` and
+    `divides` are as in `TextOptions.read`. Raises what `Input.open_document` and that raise.
     """
     for each in inputs:
         document = None
         if each.is_document:
             options = {"redo": redo, "front_matter": text.front_matter, "language": language(), "columns": text.named_columns}
             document = each.open_document(purpose, **options)
-        lines = text.read(each.files, writes=writes) if document is None else each.segment_lines(document, text.max_line_bytes)
+        lines = (
+            text.read(each.files, writes=writes, divides=divides) if document is None else each.segment_lines(document, text.max_line_bytes)
+        )
         yield replace(each, document=document, lines=lines)

@@ -79,7 +79,15 @@ class Translating:
         named = inputs_of(files, text.format)
         tell_of_keyboard(files, quiet=text.quiet)
         opened: list[Stream[Translation]] = []
-        inputs = read_inputs(named, text, "translate", redo=redo, language=lambda: opened[0].model.info.source_language if opened else "")
+        divides = earlier.previous is None and not self.decoding.given.get("sample")  # what is drawn depends on the place in the line
+        inputs = read_inputs(
+            named,
+            text,
+            "translate",
+            redo=redo,
+            divides=divides,
+            language=lambda: opened[0].model.info.source_language if opened else "",
+        )
         whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
         stream = replace(self, whole=tuple(texts)).open(self.machine)
         opened.append(stream)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,13 @@ def test_long_lines_are_split_with_a_warning(bundle_folder: Path) -> None:
     result = done(run(bundle_folder, "--max-length", 3, text=b"kalo mita " * 200 + b"\n"))
     assert result.stdout_bytes.count(b"\n") == 1
     assert "stdin, line 1: a sentence of more than" in result.stderr
+
+
+def test_a_long_line_is_written_in_parts_as_one_line(bundle_folder: Path) -> None:
+    text = "Kalo mita, resu pefo. Mita resu? " * 300 + "kalo\npefo\n"
+    parts, whole = (done(run(bundle_folder, "--max-length", 3, *options, text=text.encode())) for options in (["--stats"], ["--json"]))
+    assert parts.stdout.splitlines() == [json.loads(each)["text"] for each in whole.stdout.splitlines()]
+    assert re.search(r"lines, sentences\W+2, 601", parts.stderr)
 
 
 def test_a_search_has_no_rounds_to_trace(bundle_folder: Path) -> None:

@@ -102,7 +102,7 @@ class Line:
     """A line of input: its number in its file (from 1), its text, its line ending, its location ("file, line N") for messages.
 
     `ending` is LF or CR LF and is not part of `text`. `file` is None for stdin. `is_code` is None if it is not known whether the line is
-    code in a file of a programming language.
+    code in a file of a programming language. One that `goes_on` is a part of a line, of which the next one is another part.
     """
 
     number: int
@@ -111,6 +111,7 @@ class Line:
     location: str
     file: Path | None = None
     is_code: bool | None = None
+    goes_on: bool = False
 
 
 def name_of(path: Path) -> str:

@@ -127,7 +127,7 @@ def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
         return Segments((text,), (before, after))
     if len(split_sentences(text).texts) > 1:
         return segment(sentence, limit, count)
-    units = _units(text, (_clause_gaps, _word_gaps, _all_word_gaps), limit, count)
+    units = _units(text, (clause_gaps, word_gaps, _all_word_gaps), limit, count)
     pieces = [piece for group in _packed(units, limit) for piece in _fitting(group, limit, count)]
     gaps = (before, *(piece[-1].gap for piece in pieces[:-1]), after)
     return Segments(tuple(_text(piece) for piece in pieces), gaps, frozenset(range(len(pieces) - 1)))
@@ -147,11 +147,18 @@ def _segments(line: str, find_gaps: Callable[[str], Iterable[Gap]]) -> Segments:
     return Segments((*texts, text[position:]), (*gaps, line[start + len(text) :]))
 
 
-def _clause_gaps(text: str) -> list[Gap]:
+def sentence_gaps(text: str) -> list[Gap]:
+    """The white space between the sentences of a text, outside its protected spans."""
+    return gaps_outside_spans(text, _sentence_gaps(text))
+
+
+def clause_gaps(text: str) -> list[Gap]:
+    """The white space after the commas, colons, semicolons and dashes of a text, outside its protected spans."""
     return gaps_outside_spans(text, (match.span() for match in _CLAUSE_GAP.finditer(text)))
 
 
-def _word_gaps(text: str) -> list[Gap]:
+def word_gaps(text: str) -> list[Gap]:
+    """The white space of a text outside its protected spans."""
     return gaps_outside_spans(text, _all_word_gaps(text))
 
 

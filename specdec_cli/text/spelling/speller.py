@@ -11,7 +11,7 @@ from specdec_cli.english.words import is_formed
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_text
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.edits import Edit
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word
 from specdec_cli.text.protect.spans import without_protected
@@ -287,8 +287,6 @@ class Speller:
             return []
         misspelt = [word for word in WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word)]
         edits = [edit for word in misspelt if (edit := self._best(word.group(), word.start(), text)) is not None]
-        if len(edits) > 1:  # beside another misspelt word, each is judged by what that one means
-            edits = [self._among(edit, [other for other in edits if other is not edit], text) for edit in edits]
         corrected = sum(edit.score is not None and edit.score > 0 for edit in edits)
         return edits if len(unknown) - corrected <= most else []
 
@@ -317,12 +315,6 @@ class Speller:
             return True
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
-
-    def _among(self, edit: Edit, others: list[Edit], text: str) -> Edit:
-        """The most probable correction of the same word as `edit`, in the text with the `others` made."""
-        longer = sum(len(other.text) - len(other.source) for other in others if other.start < edit.start)
-        best = self._best(edit.source, edit.start + longer, apply_edits(text, others))
-        return edit if best is None else best._replace(start=edit.start, end=edit.end)
 
     def _best(self, source: str, start: int, text: str) -> Edit | None:
         """The most probable correction of the unknown word `source` at `start` in `text`; None if no known word is similar enough."""
