@@ -91,7 +91,7 @@ LAST_WORSE = 4.0
 """The same, for a sentence that has no better output, such as one whose verb is replaced by a noun."""
 DOUBTFUL_WORSE = 1.0
 """The same, for an output that is taken with a warning."""
-_ENDING, _SMALL_WORD = re.compile(r"[^\W\d_]{1,2}(?!\w)"), re.compile(r"\s+[a-z\u00df-\u00ff]")
+_ENDING, _SMALL_WORD = re.compile(r"[^\W\d_]{1,2}(?!\w)"), re.compile(r"(?<!\s)\s++[a-z\u00df-\u00ff]")
 _PLURAL = re.compile(r"[^su\W]s\Z")
 _BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
 _END = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*$")
