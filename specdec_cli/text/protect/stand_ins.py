@@ -16,8 +16,8 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.protect.spans import hidden, protected_spans, united
 
 FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
-"""Kinds of placeholders that models copy well to their output, each with its stem and first number, in the order for protected spans and for
-names behind titles. ("X", 1) stands for X1, X2 and so on; the kind without a stem has the numbers 4711, 5823 and so on. Of all
+"""Kinds of placeholders that models copy well to their output, each with its stem and first number, in the order for protected spans,
+names behind titles and terms. ("X", 1) stands for X1, X2 and so on; the kind without a stem has the numbers 4711, 5823 and so on. Of all
 placeholders, K7 changes the translations of `en-de` least often.
 """
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
