@@ -155,7 +155,8 @@ class Tag:
     """What was removed at the characters `start` to `end` of a text: a tag, or a void item, with the white space beside it. In the text
     without it, `width` spaces (0 or 1) at the offset `place` are in its place.
 
-    An edit that begins before it and ends after it removes it if it is not `kept`. `side` is that of a void item.
+    An edit that begins before it and ends after it removes it if it is not `kept`. `side` is that of a void item. Both tags of a pair have
+    one `name`.
     """
 
     place: int
@@ -165,6 +166,7 @@ class Tag:
     kept: bool = True
     width: int = 0
     side: Side = "before"
+    name: str = ""
 
     def is_before(self, text: str) -> bool:
         """Whether a `text` that is inserted at its place is behind it."""

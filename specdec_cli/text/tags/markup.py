@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from operator import attrgetter
 
 from specdec_cli.text.protect.spans import CODE, TAG_ATTRIBUTES
 from specdec_cli.text.segment.sentences import Segments, whole_line
@@ -16,25 +16,18 @@ RAISED = (
     r"|[^][<>A-Za-z\u00c0-\u024f]{0,16})(?:</a>)?</sup>"
 )
 """A superscript without letters: a mark of a note, or an exponent."""
-_ITEM = re.compile(
-    rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>|&nbsp;)"  # what separates words, as a space does
+_ITEMS = re.compile(
+    rf"(?:(?:(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>|&nbsp;)"  # what separates words, as a space does
     r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.{0,2000}?-->|<ref(?:\s[^<>]*)?(?:/>|(?<!/)>[^<>]{0,2000}</ref>)|(?<=[^\s(])\[\^\w{1,64}\]"
     rf"|{RAISED}"
-    r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
+    r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>)\s*)+"
 )
+"""Items with only white space between them."""
 _SIGN = re.compile(r"<[\w!]|\[\^|&nbsp;")
-_TAGS_BEFORE, _TAGS_AFTER = re.compile(r"(?:</?\w[^<>]*>)+$"), re.compile(r"(?:</?\w[^<>]*>)+")
+_SPACE_AND_TAGS, _TAGS_AND_SPACE = re.compile(r"\s(?:</?\w[^<>]*>)+$"), re.compile(r"(?:</?\w[^<>]*>)+\s")
 _MARKUP = re.compile(r"</?\w[^<>]*>|\s+")
 _LONGEST_TAGS = 256
 _STOPS = ".,;:!?)]\u2026\u201d\u00bb"
-
-
-class _Run(NamedTuple):
-    """Items from `start` to `end` with only white space between them; whether one of them separates words."""
-
-    start: int
-    end: int
-    breaks: bool
 
 
 def without_voids(source: str) -> Untagged:
@@ -44,8 +37,10 @@ def without_voids(source: str) -> Untagged:
     voids: list[Tag] = []
     pieces: list[str] = []
     position = length = 0
-    for run in _item_runs(source):
-        start, end, width, side = _removed(source, run, position)
+    for run in _outside_code(_ITEMS, source):
+        start, end, width, side = _removed(
+            source, run.start(), run.start() + len(run.group().rstrip()), run["breaks"] is not None, position
+        )
         pieces += [source[position:start], " " * width]
         length += start - position
         voids.append(Tag(length, start, end, width=width, side=side))
@@ -54,50 +49,33 @@ def without_voids(source: str) -> Untagged:
     return Untagged(source, "".join([*pieces, source[position:]]), tuple(voids))
 
 
-def _item_runs(source: str) -> Iterator[_Run]:
-    code = [match.span() for match in re.finditer(CODE, source)] if "`" in source else []
-    run: _Run | None = None
-    for match in _ITEM.finditer(source):
-        place = bisect_left(code, (match.start(),)) - 1  # the last code that begins before it
-        if place >= 0 and match.start() < code[place][1]:
-            continue
-        breaks = match["breaks"] is not None
-        if run is not None and not source[run.end : match.start()].strip():
-            run = _Run(run.start, match.end(), run.breaks or breaks)
-        else:
-            yield from (each for each in (run,) if each)
-            run = _Run(*match.span(), breaks)
-    yield from (each for each in (run,) if each)
+def _outside_code(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `pattern` that do not begin or end in code between backquotes."""
+    code = [match.span() for match in re.finditer(CODE, text)] if "`" in text else []
+    for match in pattern.finditer(text):
+        place = bisect_left(code, (match.end(),)) - 1  # the last code that begins before its end
+        if place < 0 or code[place][1] <= match.start():
+            yield match
 
 
-def _removed(source: str, run: _Run, begin: int) -> tuple[int, int, int, Side]:
-    """What is removed with a run: first and last offset, at least `begin`, the spaces in its place, and its side."""
-    before, after = source[begin : run.start], source[run.end :]
+def _removed(source: str, items: re.Match[str], begin: int) -> tuple[int, int, int, Side]:
+    """What is removed with items: first and last offset, at least `begin`, the spaces in its place, and its side."""
+    first, last, breaks = items.start(), items.start() + len(items.group().rstrip()), items["breaks"] is not None
+    before, after = source[begin:first], source[last:]
     start, end = begin + len(before.rstrip()), len(source) - len(after.lstrip())
-    has_left, has_right = start < run.start, run.end < end
-    spaced_left, spaced_right = has_left or _is_spaced_before(source, run.start), has_right or _is_spaced_after(source, run.end)
+    has_left, has_right = start < first, last < end
+    spaced_left = has_left or _SPACE_AND_TAGS.search(source, max(first - _LONGEST_TAGS, 0), first) is not None
+    spaced_right = has_right or _TAGS_AND_SPACE.match(source, last) is not None
     has_text_after = _MARKUP.sub("", after[:_LONGEST_TAGS]) != ""
     if not (has_text_after and _MARKUP.sub("", source[max(start - _LONGEST_TAGS, 0) : start])):
-        return run.start, run.end, 0, "before" if has_text_after else "after"
-    if source[run.end : run.end + 1] in _STOPS and (has_left or run.breaks):
-        return start, run.end, 0, "after"
-    if not run.breaks and not (spaced_left and spaced_right):
-        return run.start, run.end, 0, "before" if spaced_left else "after"
+        return first, last, 0, "before" if has_text_after else "after"
+    if after[:1] in _STOPS and (has_left or breaks):
+        return start, last, 0, "after"
+    if not breaks and not (spaced_left and spaced_right):
+        return first, last, 0, "before" if spaced_left else "after"
     if spaced_left > has_left or spaced_right > has_right:  # there is a space beyond tags
         return start, end, 0, "before" if spaced_left > has_left else "after"
     return start, end, 1, "gap"
-
-
-def _is_spaced_before(source: str, place: int) -> bool:
-    """Whether white space is before the tags that end at `place`."""
-    window = source[max(place - _LONGEST_TAGS, 0) : place]
-    tags = _TAGS_BEFORE.search(window)
-    return tags is not None and window[: tags.start()][-1:].isspace()
-
-
-def _is_spaced_after(source: str, place: int) -> bool:
-    tags = _TAGS_AFTER.match(source, place)
-    return tags is not None and source[tags.end() : tags.end() + 1].isspace()
 
 
 _NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u|\d{1,2}"
@@ -118,16 +96,6 @@ _EMPHASIS = re.compile(
 """Emphasis by marks, as in chats, Markdown and wikis: *really*, ''really''. The marks touch the words inside them, and no word outside."""
 
 
-class _Mark(NamedTuple):
-    """A tag, or a mark of emphasis, at the characters `start` to `end`; those of a pair have one `name`."""
-
-    start: int
-    end: int
-    name: str
-    closes: bool
-    has_attributes: bool = False
-
-
 def bare(source: str) -> Bare:
     """Return `source` without its void items and inline tags."""
     items = without_voids(source)
@@ -138,80 +106,49 @@ def untagged(source: str) -> Untagged:
     """Return `source` without its inline tags and marks of emphasis. A tag that separates two words without a space remains, as does one
     without attributes and counterpart, such as "<b>" in "a <b> c".
     """
+    runs: list[list[Tag]] = []  # tags without text between them
+    for tag in _tags(source):
+        if runs and runs[-1][-1].end == tag.start:
+            runs[-1].append(tag)
+        else:
+            runs.append([tag])
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0
-    for run in _tag_runs(_tags(source)):
+    for run in runs:
         start, end = run[0].start, run[-1].end
         beside = source[max(start - 1, 0) : start] + source[end : end + 1]
         if len({tag.closes for tag in run}) == 2 and len(beside) == 2 and beside.isalnum():
             continue
         texts.append(source[position:start])
         length += start - position
-        tags += [Tag(length, tag.start, tag.end, tag.closes) for tag in run]
+        tags += [replace(tag, place=length) for tag in run]
         position = end
     return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
 
 
-def _tags(source: str) -> list[_Mark]:
+def _tags(source: str) -> list[Tag]:
     """The tags of `source` that have attributes or a counterpart, and the marks of emphasis, in order."""
-    found = [
-        _Mark(
-            *tag.span(),
-            f"{tag.group()[0]}{tag['name'] or tag['name2']}".lower(),
-            bool(tag["slash"] or tag["slash2"]),
-            bool(tag["attributes"]),
-        )
-        for tag in _TAG.finditer(source)
-    ]
-    opened: dict[str, list[int]] = {}
-    kept = {index for index, tag in enumerate(found) if tag.has_attributes}
-    for index, tag in enumerate(found):
-        same = opened.setdefault(tag.name, [])
+    tags = set[Tag]()
+    opened: dict[str, list[Tag]] = {}
+    for match in _TAG.finditer(source):
+        name = f"{match.group()[0]}{match['name'] or match['name2']}".lower()
+        tag, same = Tag(0, *match.span(), bool(match["slash"] or match["slash2"]), name=name), opened.setdefault(name, [])
+        if match["attributes"]:
+            tags.add(tag)
         if not tag.closes:
-            same.append(index)
+            same.append(tag)
         elif same:
-            kept |= {same.pop(), index}
-    return sorted([*(found[index] for index in kept), *_emphasis(source)])
+            tags |= {same.pop(), tag}
+    for match in _outside_code(_EMPHASIS, source):
+        (start, end), mark = match.span(), match["mark"] or match["quotes"]
+        tags |= {Tag(0, start, start + len(mark), name=mark), Tag(0, end - len(mark), end, closes=True, name=mark)}
+    return sorted(tags, key=lambda tag: tag.start)
 
 
-def _emphasis(source: str) -> Iterator[_Mark]:
-    """Yield the marks around emphasised words outside code."""
-    if not _EMPHASIS.search(source):
-        return
-    code = [match.span() for match in re.finditer(CODE, source)] if "`" in source else []
-    for match in _EMPHASIS.finditer(source):
-        place = bisect_left(code, (match.end(),)) - 1  # the last code that begins before its end
-        if place < 0 or code[place][1] <= match.start():
-            (start, end), mark = match.span(), match["mark"] or match["quotes"]
-            yield from (_Mark(start, start + len(mark), mark, closes=False), _Mark(end - len(mark), end, mark, closes=True))
-
-
-def _tag_runs(tags: Iterable[_Mark]) -> Iterator[list[_Mark]]:
-    """Lists of the tags that follow each other without text between them."""
-    run: list[_Mark] = []
-    for tag in tags:
-        if run and run[-1].end != tag.start:
-            yield run
-            run = []
-        run.append(tag)
-    if run:
-        yield run
-
-
-_NAME = re.compile(r"([<\[])/?(\w+)|[*~_']+")
 _DEEPEST = 16
 """Most tags of a line that are open at one place; the tags of other lines stay in its text."""
 Pair = tuple[Tag, Tag]
-
-
-class _Item(NamedTuple):
-    """A tag or void item in a line without both: `width` characters at the offset `place` are in its place."""
-
-    place: int
-    width: int
-    text: str
-    side: Side = "before"
 
 
 @dataclass(frozen=True)
@@ -281,11 +218,8 @@ def distributed(line: Bare, segments: Segments) -> TaggedSegments:
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]
-    items = [
-        (each.place, _Item(plain.view.offset(each.place), each.width, line.source[each.start : each.end], each.side))
-        for each in line.items.tags
-    ]
-    void_places = [item.place for _, item in items]
+    items = [(each.place, _void(plain.view.offset(each.place), line.items, each)) for each in line.items.tags]
+    void_places = [void.start for _, void in items]
     counterparts = {tag.start: pair for pair in _pairs(plain) or [] for tag in pair}
     inner, taken, placed = [], set[int](), set[int]()
     for start, end in edges[1:-1:2]:
@@ -296,7 +230,7 @@ def distributed(line: Bare, segments: Segments) -> TaggedSegments:
         voids = dict(_voids(near, pairs, start, end))
         placed.update(voids)
         inner.append(InlineTags(tuple(_clipped(plain, pair, start, end) for pair in pairs), tuple(voids.values())))
-    rest = [(tag.start, _Item(tag.place, 0, plain.source[tag.start : tag.end])) for tag in plain.tags if tag.start not in taken]
+    rest = [(tag.start, _void(tag.place, plain, tag)) for tag in plain.tags if tag.start not in taken]
     rest += [each for each in items if each[0] not in placed]
     left = [item for _, item in sorted(rest, key=lambda each: each[0])]
     gaps = tuple(_with_items(plain.text, left, *edge) for edge in edges[::2])
@@ -319,16 +253,21 @@ def _whole(source: str) -> TaggedSegments:
     return distributed(plain, whole_line(plain.text) if plain.text.strip() else Segments((plain.text,), ("", "")))
 
 
-def _voids(items: Iterable[tuple[int, _Item]], pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
+def _void(place: int, line: Untagged, tag: Tag) -> VoidSpan:
+    """What was removed from a line, as an item at the offset `place` of a text without it."""
+    return VoidSpan(place, place + tag.width, line.source[tag.start : tag.end], tag.side)
+
+
+def _voids(items: Iterable[tuple[int, VoidSpan]], pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
     """Those of the void items that are in the text from `first` to `last`, or at its ends in one of its `pairs`, with their offsets in the
     line with tags.
     """
-    for mark, (place, width, item, side) in items:
-        end = place + width
+    for mark, void in items:
         owners = [index for index, (opening, closing) in enumerate(pairs) if opening.start < mark < closing.end]
-        if (first < place and end < last) or (owners and first <= place and end <= last):
+        if (first < void.start and void.end < last) or (owners and first <= void.start and void.end <= last):
             spans = sum(opening.start < mark for opening, _ in pairs)
-            yield mark, VoidSpan(place - first, end - first, item, side, owners[-1] if owners else -1, spans)
+            owner = owners[-1] if owners else -1
+            yield mark, replace(void, start=void.start - first, end=void.end - first, owner=owner, spans=spans)
 
 
 def _pairs(plain: Untagged) -> list[Pair] | None:
@@ -340,33 +279,27 @@ def _pairs(plain: Untagged) -> list[Pair] | None:
     for tag in plain.tags:
         if not tag.closes and len(opened) < _DEEPEST:
             opened.append(tag)
-        elif not tag.closes or not opened or _name(plain, opened[-1]) != _name(plain, tag):
+        elif not tag.closes or not opened or opened[-1].name != tag.name:
             return None
         else:
             pairs.append((opened.pop(), tag))
     return None if opened else sorted(pairs, key=_begin)
 
 
-def _name(plain: Untagged, tag: Tag) -> str:
-    match = _NAME.match(plain.source, tag.start)
-    return "" if match is None else f"{match[1]}{match[2]}".lower() if match[1] else match.group()
-
-
 def _begin(pair: Pair) -> int:
     return pair[0].start
 
 
-def _item_place(item: _Item) -> int:
-    return item.place
+_place = attrgetter("start")
 
 
-def _with_items(text: str, items: Sequence[_Item], start: int, end: int) -> str:
+def _with_items(text: str, items: Sequence[VoidSpan], start: int, end: int) -> str:
     """The characters `start` to `end` of a line, with those of `items` that are there and at both ends."""
     pieces, position = [], start
-    for item in items[bisect_left(items, start, key=_item_place) : bisect_right(items, end, key=_item_place)]:
-        if item.place + item.width <= end:
-            pieces += [text[position : item.place], item.text]
-            position = item.place + item.width
+    for item in items[bisect_left(items, start, key=_place) : bisect_right(items, end, key=_place)]:
+        if item.end <= end:
+            pieces += [text[position : item.start], item.item]
+            position = item.end
     return "".join([*pieces, text[position:end]])
 
 
