@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from math import inf
@@ -210,34 +210,20 @@ def choose_cuts(source: str, output: str, voids: Sequence[VoidSpan], gains: Sequ
     words, own = find_words(output), find_words(source)
     if not (voids and words):
         return [0] * len(voids)
-    found = parts(source, voids)
-    sums = [_sums(source, output, part, gain) for part, gain in zip(found, gains, strict=True)]
-    needs = [_NO_WORD * (first < last) for first, last in (touched(own, *part) for part in found)]
-    before = [0.0, *[-inf] * len(words)]  # for each cut, the most that the parts before it can have
-    ways: list[list[int]] = []
-    for number, (total, need) in enumerate(zip(sums, needs, strict=True)):
-        after, way = [-inf] * len(before), [0] * len(before)
-        for cut, bonus in _ends(source, output, voids[number : number + 1], ranges, words):
-            scores = [before[each] + total[cut] - total[each] - need * (each == cut) for each in range(cut + 1)]
-            way[cut] = max(range(cut + 1), key=scores.__getitem__)
-            after[cut] = scores[way[cut]] + bonus
-        ways.append(way)
-        before = after
-    cuts, cut = [], len(words)
-    for way in reversed(ways[1:]):
-        cut = way[cut]
-        cuts.append(cut)
-    return cuts[::-1]
-
-
-def _ends(source: str, output: str, voids: Sequence[VoidSpan], ranges: Ranges, words: Sequence[Run]) -> Iterator[tuple[int, float]]:
-    """Yield the cuts at which the part before an item may end, with what each gains; the last part (no item) ends with the text."""
-    if not voids:
-        yield len(words), 0.0
-    for void in voids:
-        stops = _is_after_stop(source, void.start)
-        for cut in _allowed(void, ranges, len(words)):
-            yield cut, _STOP * (stops and _is_after_stop(output, _begin(output, words, cut)))
+    # for each cut, the most that the parts before it can have, and their cuts
+    best = [(0.0, list[int]()), *[(-inf, list[int]())] * len(words)]
+    for part, gain, void in zip(parts(source, voids), gains, [*voids, None], strict=True):
+        first, last = touched(own, *part)
+        total, need = _sums(source, output, part, gain), _NO_WORD * (first < last)
+        stops = _STOP * (void is not None and _is_after_stop(source, void.start))
+        after = [(-inf, list[int]())] * len(best)
+        for cut in [len(words)] if void is None else _allowed(void, ranges, len(words)):
+            bonus = total[cut] + stops * _is_after_stop(output, _begin(output, words, cut))
+            scores = [score - total[each] - need * (each == cut) for each, (score, _) in enumerate(best[: cut + 1])]
+            most = max(scores)
+            after[cut] = most + bonus, [*best[scores.index(most)][1], cut]
+        best = after
+    return best[-1][1][:-1]
 
 
 def void_place(source: str, output: str, void: VoidSpan, words: Sequence[Run], cut: int) -> Run:

@@ -38,9 +38,7 @@ def without_voids(source: str) -> Untagged:
     pieces: list[str] = []
     position = length = 0
     for run in _outside_code(_ITEMS, source):
-        start, end, width, side = _removed(
-            source, run.start(), run.start() + len(run.group().rstrip()), run["breaks"] is not None, position
-        )
+        start, end, width, side = _removed(source, run, position)
         pieces += [source[position:start], " " * width]
         length += start - position
         voids.append(Tag(length, start, end, width=width, side=side))
