@@ -52,7 +52,7 @@ class Node:
     """A span of the source: its characters `start` to `end` without spaces, and its words `first` to `last`.
 
     `gains` has a number for each word of the output. `inner` are the nodes inside it, and `low` to `high` its words in the output. No
-    other node has the same `order`. A node that `shares` words with one beside it has no marks around them.
+    other node has the same `order`.
     """
 
     span: TagSpan
@@ -65,22 +65,20 @@ class Node:
     inner: list["Node"] = field(default_factory=list)
     low: int = 0
     high: int = 0
-    shares: bool = False
 
     def __post_init__(self) -> None:
         self.most = max(self.gains, default=0.0)
         self.sums = [0.0, *accumulate(self.gains)]
 
     @property
+    def words(self) -> Run:
+        """The indices of its words in the source."""
+        return self.first, self.last
+
+    @property
     def is_empty(self) -> bool:
         """Whether the span has no text."""
         return self.start == self.end
-
-    def share(self) -> None:
-        """Note that the node and those inside it share words."""
-        self.shares = True
-        for node in self.inner:
-            node.share()
 
     @property
     def is_closed(self) -> bool:
@@ -119,9 +117,7 @@ class RangeChooser:
         free, placed = set(range(low, high)), list[Node]()
         ordered = sorted((node for node in nodes if not node.is_empty), key=lambda node: (node.is_closed, -node.most))
         for left, node in zip(reversed(range(len(ordered))), ordered, strict=True):
-            alike = next(
-                (each for each in placed if (each.first, each.last) == (node.first, node.last) == (node.first, node.first + 1)), None
-            )
+            alike = next((each for each in placed if each.words == node.words and node.last == node.first + 1), None)
             ranges = [] if alike else self._ranges(node, free, low, high)
             roomy = [each for each in ranges if len(free) - (each[1] - each[0]) >= left]
             if ranges:
@@ -132,7 +128,7 @@ class RangeChooser:
                 node.low, node.high = low, high
             free -= set(range(node.low, node.high))
             placed.append(node)
-            self._choose(node.inner, (node.first, node.last), node.low, node.high)
+            self._choose(node.inner, node.words, node.low, node.high)
         for node in nodes:
             if node.is_empty:
                 place = low + (high - low) * node.start // max(len(self.source), 1)
@@ -148,7 +144,6 @@ class RangeChooser:
             while other.inner and (other.inner[-1].low, other.inner[-1].high) == (other.low, other.high):
                 other = other.inner[-1]
             other.inner.append(node)
-            other.share()
 
     def _ranges(self, node: Node, free: set[int], low: int, high: int) -> list[Run]:
         """The ranges of free words that `node` can have; a tag outside the text is at the first or the last word there."""
@@ -163,7 +158,7 @@ class RangeChooser:
 
     def _score(self, node: Node, outer: Run, low: int, high: int) -> float:
         """How well the words `low` to `high` of the output fit `node`."""
-        if (node.first, node.last) == outer:
+        if node.words == outer:
             return high - low
         if node.most >= CERTAIN:
             beyond = max(high - low - max(node.last - node.first, 1), 0)
@@ -216,7 +211,7 @@ def choose_cuts(source: str, output: str, voids: Sequence[VoidSpan], gains: Sequ
         first, last = touched(own, *part)
         total, need = _sums(source, output, part, gain), _NO_WORD * (first < last)
         stops = _STOP * (void is not None and _is_after_stop(source, void.start))
-        after = [(-inf, list[int]())] * len(best)
+        after = [(-inf, [*cuts, 0]) for _, cuts in best]
         for cut in [len(words)] if void is None else _allowed(void, ranges, len(words)):
             bonus = total[cut] + stops * _is_after_stop(output, _begin(output, words, cut))
             scores = [score - total[each] - need * (each == cut) for each, (score, _) in enumerate(best[: cut + 1])]
@@ -341,7 +336,7 @@ def _with_spaces(node: Node, chooser: RangeChooser, begin: int, finish: int) -> 
     """
     span, source, output = node.span, chooser.source, chooser.output
     opening, closing = span.opening, span.closing
-    if node.is_empty or node.shares or begin == finish:
+    if node.is_empty or begin == finish:
         return begin, finish, opening, closing
     before = source[span.start : min([node.start, *(each.span.start for each in node.inner)])]
     after = source[max([node.end, *(each.span.end for each in node.inner)]) : span.end]
@@ -375,8 +370,6 @@ def _characters(node: Node, chooser: RangeChooser) -> Run:
     if chooser.is_same_word(node):
         start, end = chooser.words[node.first]
         return begin + max(node.start - start, 0), begin + min(node.end, end) - start
-    if node.shares:
-        return begin, finish
     own = chooser.words[node.first : node.last] or [(node.end, node.start)]  # without words, the span has marks at both ends
     before = output[words[node.low - 1][1] if node.low else 0 : begin]
     after = output[finish : words[node.high][0] if node.high < len(words) else None]
