@@ -48,17 +48,15 @@ class TagPlacer:
         """Return the output of each text with its tags (see `with_tags`)."""
         runs = [_runs(text) for text in texts]
         rests = [[_without(text.source, run) for run in runs_of_text] for text, runs_of_text in zip(texts, runs, strict=True)]
-        scored = [(text, [text.source, *_scorable(rest)]) for text, rest in zip(texts, rests, strict=True)]
-        scores = self._scores({(source, text.output) for text, sources in scored if len(sources) > 1 for source in sources})
-        outputs = []
+        pairs = set[tuple[str, str]]()
+        for text, rest in zip(texts, rests, strict=True):
+            scorable = list(dict.fromkeys(filter(None, rest)))[:_MOST_SPANS]
+            pairs.update((source, text.output) for source in (text.source, *scorable) if scorable)
+        scores, outputs = self._scores(pairs), []
         for text, runs_of_text, rest in zip(texts, runs, rests, strict=True):
-            whole = scores.get((text.source, text.output))
-            ends = self._tokenizer.ends(whole.ids) if whole is not None and runs_of_text else []
-            gains = [
-                _with_terms(text, run, self._gains(text, run, whole, scores.get((each, text.output)), ends))
-                for run, each in zip(runs_of_text, rest, strict=True)
-            ]
-            count = len(text.tags.spans)
+            whole, count = scores.get((text.source, text.output)), len(text.tags.spans)
+            others = (scores.get((each, text.output)) for each in rest)
+            gains = [_with_terms(text, run, self._gains(text, run, whole, other)) for run, other in zip(runs_of_text, others, strict=True)]
             outputs.append(with_tags(text.source, text.output, text.tags, gains[:count], gains[count:]))
         return outputs
 
@@ -81,20 +79,16 @@ class TagPlacer:
         hypotheses = self._engine.decode(sentences) if sentences else iter(())
         return {ordered[each.number]: each for each in hypotheses if each.ids == prefixes[each.number]}
 
-    def _gains(self, text: Tagged, run: Run, whole: Hypothesis | None, rest: Hypothesis | None, ends: Sequence[int]) -> list[float]:
-        """For each word of the output, whose tokens have these `ends`, how much less likely it is without the words of a run."""
+    def _gains(self, text: Tagged, run: Run, whole: Hypothesis | None, rest: Hypothesis | None) -> list[float]:
+        """For each word of the output, how much less likely it is without the words of a run."""
         if whole is None or rest is None:
             return copied_gains(text.source, run, text.output)
-        tokens = list(zip([0, *ends], ends, whole.log_probabilities, rest.log_probabilities, strict=False))
-        return [
-            sum(_gain(score, other) for begin, finish, score, other in tokens if begin < end and start < finish)
-            for start, end in find_words(text.output)
+        ends = self._tokenizer.ends(whole.ids)
+        tokens = [
+            (begin, finish, min(score - other, _LARGEST) if math.isfinite(score) else 0.0)
+            for begin, finish, score, other in zip([0, *ends], ends, whole.log_probabilities, rest.log_probabilities, strict=False)
         ]
-
-
-def _gain(score: float, other: float) -> float:
-    """How much less likely a token is with the log probability `other` than with `score`; 0 if it is excluded with both."""
-    return min(score - other, _LARGEST) if math.isfinite(score) else 0.0
+        return [sum(gain for begin, finish, gain in tokens if begin < end and start < finish) for start, end in find_words(text.output)]
 
 
 def _with_plain_spaces(text: str) -> str:
@@ -127,7 +121,3 @@ def _without(source: str, run: Run) -> str:
         return ""
     start, end = min(run[0], words[first][0]), max(run[1], words[last - 1][1])
     return " ".join(f"{source[:start]} {source[end:]}".split())
-
-
-def _scorable(rests: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(filter(None, rests)))[:_MOST_SPANS]
