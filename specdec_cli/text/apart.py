@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.locale.languages import CODES, known
+from specdec_cli.text.locale.languages import CODES, is_told_apart, known
 from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotations, with_own_quotes, without_inner_stops
 
 _SPEECHES = {code: known(code)["speeches"] for code in CODES if "speeches" in known(code)}
@@ -46,9 +46,11 @@ def speech_apart(text: str, languages: tuple[str, str], *, at_last: bool = False
     if source == target or source not in _SPEECHES or target not in WRITTEN:
         return
     quoted = quotations(text)
-    spoken = [index for index, each in enumerate(quoted) if _is_speech(text, each)]
+    # Models read English in other texts.
+    own = [index for index, each in enumerate(quoted) if target == "en" or not is_told_apart(each.content(text), source, target)]
+    spoken = [index for index in own if _is_speech(text, quoted[index])]
     if at_last:
-        also = [index for index, each in enumerate(quoted) if len(each.content(text).split()) > _FEW_WORDS]
+        also = [index for index in own if len(quoted[index].content(text).split()) > _FEW_WORDS]
         spoken = sorted({*spoken, *also}) if not set(also) <= set(spoken) else []
     if not spoken or len(quoted) > MOST or any(each.inner for index, each in enumerate(quoted) if index not in spoken):
         return

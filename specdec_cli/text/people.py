@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.locale.languages import known
+from specdec_cli.text.locale.languages import is_told_apart, known
 from specdec_cli.text.protect.spans import changed_outside
+from specdec_cli.text.quotations import quotations
 
 _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
@@ -59,8 +60,8 @@ def lost_names(source: str, output: str, language: str) -> list[str]:
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo), and German ones (Die Zeit); those of a list, those of German streets with their numbers, and
-    in German those of squares.
+    first one has a foreign letter (São Paulo), German ones (Die Zeit), and quotations in another language; those of a list, those of German
+    streets with their numbers, and in German those of squares.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):
@@ -73,6 +74,9 @@ def names_in(text: str, language: str) -> Iterator[str]:
     if code in _TITLES:
         yield from _listed(text)
         yield from (found["name"] for found in _STREETS[code].finditer(text))
+    if code == "en":
+        said = (each.content(text).strip(" ,.!?") for each in quotations(text))
+        yield from (each for each in said if " " in each and is_told_apart(each, code, "de"))
     if code == "de":
         squares = _SQUARE.finditer(text) if "latz" in text or " Tor" in text else ()
         yield from (found["name"] for found in squares if found["person"] in (None, *_lists()[0], *known("de")["squares"].split()))
