@@ -27,8 +27,11 @@ _TITLES = {
 """A title and the name behind it. In German, another word with a capital may be a noun."""
 _STREET = rf"(?:(?!D(?:er|ie|as) ){_CAPITAL}[\w-]*[ -]S|{_CAPITAL}[\w-]*s)t(?:ra(?:\u00df|ss)e|r\.)"
 _HOUSE = rf" \d{{1,4}}[a-z]?(?!\w)(?:, (?:\d{{5}} )?{_NAME})?"
+_BESIDE = "Am|An der|Auf dem|Im|Zum|Zur"
 _STREETS = {
-    code: re.compile(rf"\b(?P<name>(?:{_STREET}|{_CAPITAL}[\w-]*(?:{ends})){_HOUSE})")
+    code: re.compile(
+        rf"\b(?P<name>(?:{_STREET}|{_CAPITAL}[\w-]*(?:{ends})){_HOUSE}|(?:{_BESIDE}) {_CAPITAL}[\w-]* \d{{1,4}}[a-z]?, \d{{5}} {_NAME})"
+    )
     for code, ends in (("de", "platz|weg|allee|gasse|damm|ufer|ring"), ("en", "platz|allee|gasse"))
 }
 """The name of a street of German, in German and English texts, with the number of a house, and perhaps the town."""
@@ -37,13 +40,17 @@ _SQUARE = re.compile(
     rf"\b(?P<name>(?P<person>{_CAPITAL}{_SMALL}+?)[sn]?platz|(?:{_TO_SQUARE}){_CAPITAL}{_SMALL}+er (?:Platz|Tor))(?!\w)",
 )
 """A square that is named after a person, or a square or gate after a town: Alexanderplatz, Potsdamer Platz; other words end with -platz."""
+_FIRMS = known("de")["names"]
 _FOREIGN = {
     "en": re.compile(
         rf"\b(?P<name>(?=[^\W\d_]*[^\W\d_\x00-\x7f]){_NAME}(?: {_NAME}){{1,2}}|D(?:er|ie|as|eutsche) {_CAPITAL}{_SMALL}{{2,}}"
-        rf"|(?:{'|'.join(known('en')['german-names'])})\b)"
-    )
+        rf"|(?:{_FIRMS})\b)"
+    ),
+    "de": re.compile(rf"\b(?P<name>{_FIRMS})\b"),
 }
-"""A name of several words, of which the first has a letter that the language has not, or is German; a German name of a list."""
+"""A name of a list of German firms and the like; in English also one of several words, of which the first has a letter that the language
+has not, or is German.
+"""
 _OFFICE = re.compile(
     r"(?:\w*(?:pr\u00e4sident|minister|kanzler|kommissar|direktor|meister|professor|doktor|senator|general|sekret\u00e4r|botschafter|kolleg"
     r"|vorsitzend|abgeordnet|nachbar|lehrer|pfarrer|richter|anwalt|oberst|ober|gott)(?:in|innen|e[rn]?|[ns])?"
@@ -55,7 +62,7 @@ _OFFICE = re.compile(
 
 def lost_names(source: str, output: str, language: str) -> list[str]:
     """The names of `source`, in `language`, that `output` lacks, or has changed; other names (see `names_in`) are not looked for."""
-    return [name for name in names_in(source, language) if not all(_stem(word) in output for word in name.split())]
+    return [name for name in names_in(source, language) if not all(_has(output, word) for word in name.split())]
 
 
 def names_in(text: str, language: str) -> Iterator[str]:
@@ -111,9 +118,10 @@ def _listed(text: str) -> Iterator[str]:
             yield from names
 
 
-def _stem(word: str) -> str:
-    """A name without the s of a genitive."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+def _has(output: str, word: str) -> bool:
+    """Whether an output has a word of a name, which may have lost the s of a genitive, or have an ending."""
+    stem = word[:-1] if len(word) > 3 and word.endswith("s") and not re.fullmatch(_FIRMS, word) else word
+    return re.search(rf"(?<!\w){re.escape(stem)}(?:e?[ns]|ens)?(?!\w)", output) is not None
 
 
 _SIGN = re.compile(rf"(?<={_SMALL})(?:(?:[*:_\u00b7]|/-?)(?=in(?:nen)?\b)|(?P<capital>I)(?=nnen\b))")

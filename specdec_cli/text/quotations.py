@@ -9,7 +9,7 @@ from typing import NamedTuple
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.locale.languages import CODES, is_abbreviation, known
 from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
-from specdec_cli.text.protect.spans import once, protected_spans
+from specdec_cli.text.protect.spans import once, protected_spans, split_at
 
 _STRAIGHT = ('""', "''")
 _ALL = frozenset(QUOTATION_MARKS) | frozenset("".join(QUOTATION_MARKS.values()))
@@ -61,6 +61,12 @@ class Quotation(NamedTuple):
 
 
 @once
+def unquoted(text: str) -> str:
+    """Return `text` without its quotations, or all of it if there are no words outside of these."""
+    outside = " ".join(split_at(text, (each[:2] for each in quotations(text)))[::2])
+    return outside if LETTER.search(outside) else text
+
+
 def quotations(text: str) -> tuple[Quotation, ...]:
     """The quotations of a text, in order, outside its protected spans.
 

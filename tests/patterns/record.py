@@ -133,6 +133,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
             for amount in ("", rf"[\u20ac]\s?{characters._NUMBER}|(?<![\w.,]){characters._NUMBER}\s?[\u20ac]|")
             for inner in (r"(?<=\w)[*_]+(?=\w)", r"(?:(?:~|\u20ac)+|(?<=\w)[*_]+(?=\w))")
         ],
+        "text.people:_has": [{"stem": "Zeit"}],
         "text.protect.spans:is_number": [{"kind": kind} for kind in spans.RECOGNISERS if kind.number],
         "text.protect.stand_ins:restored": [{"pattern": each} for each in stand_ins],
         "text.protect.stand_ins:read_text": [{"each": SimpleNamespace(pattern=each)} for each in stand_ins],

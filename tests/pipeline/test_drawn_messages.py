@@ -182,6 +182,24 @@ def german_names(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(TEXTS.about_names).format(name), has=(re.escape(name).replace("Deutsche", "Deutschen?"),))
 
 
+def firms(draw: random.Random) -> Drawn:
+    """Firms, papers and teams of Germany in English sentences."""
+    name = draw.choice(TEXTS.firms)
+    return Drawn(draw.choice(TEXTS.about_names).format(name), has=(rf"(?<!\w){name}s?(?!\w)",))
+
+
+def firms_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    name = draw.choice(TEXTS.firms)
+    return Drawn(draw.choice(TEXTS.about_names_in_german).format(name), has=(rf"(?<!\w){name}(?!\w)",))
+
+
+def foreign_quotations(draw: random.Random) -> Drawn:
+    """Quotations in German, titles and speech, in English sentences."""
+    text, frame = draw.choice(TEXTS.german_texts), draw.choice(TEXTS.quoting)
+    return Drawn(frame.format(text), has=(f"„{re.escape(text)}[,.!?]?“",), lacks=(r"\b(?:the|of|she|he|is)\b",))
+
+
 def lists(draw: random.Random) -> Drawn:
     """Lists of strings and numbers, as in programs."""
     mark, (first, second) = draw.choice("'\""), draw.sample(["red", "blue house", "old garden", "two door", "yes", "my friend"], 2)
@@ -211,9 +229,9 @@ def letters(draw: random.Random) -> Drawn:
 
 KINDS = (
     *kinds(95, numbered_tags, breaks_of_lines, choices, forums, wikis, chats, addresses, german_names, lists),
-    *kinds(95, forum_blocks, wiki_links, identifiers),
+    *kinds(95, forum_blocks, wiki_links, identifiers, firms, foreign_quotations),
     *kinds(95, fixed_spaces, letters),
-    *kinds(95, addresses_in_german, bundle="de-en"),
+    *kinds(95, addresses_in_german, firms_in_german, bundle="de-en"),
 )
 
 

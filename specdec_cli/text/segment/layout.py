@@ -12,6 +12,7 @@ from specdec_cli.text.locale.amounts import written_alone
 from specdec_cli.text.locale.dates import find_dates
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, is_told_apart
 from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, protected_spans, without_protected
+from specdec_cli.text.quotations import unquoted
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.sentences import Count, Segments, segment
 
@@ -280,10 +281,11 @@ class Passthrough:
         return written_alone(text, (self.source, self.target)) not in (None, text)
 
     def are_told_apart(self, texts: Sequence[str]) -> bool:
-        """Whether a library tells all sentences of a line or cell to be in another language than `source`. One sentence among others is
-        in their language more often than the library is right.
+        """Whether a library tells all sentences of a line or cell to be in another language than `source`, also without their
+        quotations. One sentence among others is in their language more often than the library is right.
         """
-        told = (not self.knows(text) and is_told_apart(without_protected(text), self.source, self.target) for text in texts)
+        parts = {part for text in texts for part in (text, unquoted(text))}
+        told = (not self.knows(part) and is_told_apart(without_protected(part), self.source, self.target) for part in parts)
         return bool(texts) and all(told)
 
     def matches(self, text: str) -> bool:
