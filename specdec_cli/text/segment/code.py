@@ -1,42 +1,13 @@
 """Detection of program code by the form of lines."""
 
 import re
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 from specdec_cli.text.locale.languages import is_function_word
 
-_TYPE = r"(?:unsigned |static |const )*(?:int|float|double|char|bool|long|void|auto|string|String)"
-_WITH_TEXT = (
-    r"(?:note|warning|tip|hint|important|caution|danger|attention|error|admonition|topic|rubric|title|sidebar|seealso|centered|todo|"
-    r"version(?:added|changed)|deprecated)"
-)
-"""The directives of reStructuredText that are followed by text."""
-_CODE = re.compile(
-    "|".join(
-        (
-            rf"\.\. (?:\|[^|]+\| )?(?!{_WITH_TEXT}::)[a-z][\w:-]*::|\.\. _[^:]+:",  # directives of reStructuredText
-            r"\{\|(?: [\w-]+=\"[^\"]*\")*$",  # the beginning of a table of a wiki
-            r"[{\[]\s*(?:\{\s*)?\"[^\"]*\"\s*:\s*[\[{\"\dtfn-].*[}\]],?$",  # an object of JSON
-            r"[a-z]{2}[\w-]*(?:\.[a-z]{2}[\w-]*)+$",  # a key
-            r"[$] \S|#!|#(?:include|define|ifn?def|endif|pragma)\b",
-            r"import [\w.*/]+(?:, ?[\w.]+)*(?: as \w+)?;?$|from [\w.]+ import .+|(?:package|using|use|require) [\w.:]+;",
-            r"(?:async )?(?:def|function|fn|func) \w+\(|class \w+(?:\(.*\))?:$|(?:class|struct|enum|interface|namespace)\b.*\{$",
-            r"(?:public|private|protected|static|export) .*[{;]$|" + _TYPE + r" [*&]?\w+ ?(?:=|;|\(|\[)",
-            r"(?:if|for|while|switch|catch|else if)\b.*(?:[;{]|\) ?:?)$",
-            r"(?:if|elif|while) (?=[^<>=(.\n]*+[<>=(.]).*:$",
-            r"for [\w, ]+ in .*:$|(?:else|try|finally):|except(?: \(?[\w., ]+\)?)?(?: as \w+)?:$",
-            r"\*?[a-z_][\w.\[\]]*(?:, ?\*?[a-z_][\w.\[\]]*){1,8} = \S",
-            r"(?:return|throw|raise|assert|yield|break|continue)\b.*;$|(?:return|raise|assert|yield) [\w.]+\(",
-            r"(?:export )?(?:let|const|var|local|export|set) [\w$]+ ?=|export default (?:[\w$.]+;?$|(?:async|class|function)\b|[({])",
-            r"@[\w.]+(?:\(.*\))?$|[})\]]++[;,)]*+(?: else.*)?\{?$",
-            r"(?!\[\w+=[^][]*\][^=]*\[/)[\w.\[\]\"'>*&-]+ ?(?:[-+*/|&:]?=|<-) ?[^=\s].*(?:[;{(\[,]|[)\]\d])$",
-            r"[\w.]+ [-+*/|&:]?= [\w.\"'\[\]{}-]+$",
-            r"[\w.:>-]+\([^()]*(?:\([^()]*\)[^()]*)*\)(?:[;{:,]| \{)?$|.*(?:<<|->|&&|\|\||[-+!=]=|::).*[;{]$",
-            r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP) .*(?:;|\b(?:FROM|SET|VALUES|TABLE|WHERE)\b.*)$",
-            r"[.#]?[\w-]+ ?\{[^{}]*:[^{}]*\}?$|[\w-]+:(?: [\w#.%(),-]+){1,4};$|</?[\w:-]+ [^<>]*$",
-        )
-    )
-)
+_CODE = re.compile("|".join(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["patterns"]))
 MAX_CODE_LENGTH = 1000
 _KEYS = re.compile(r"WEBVTT\b|(?:msgid(?:_plural)?|msgctxt) \"|#[:,|~] ")
 
