@@ -9,25 +9,12 @@ from typing import Self
 
 from specdec_cli.decoding.methods import COPIED, GIVEN
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.language_codes import short_code
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.drafts import DraftUse
 from specdec_cli.pipeline.variants import Restored, Variant
 from specdec_cli.text.checks import BROKEN, has_broken_characters
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import (
-    fit_neighbours,
-    with_first_capital,
-    with_ordinal_endings,
-    with_own_end,
-    with_own_joints,
-    with_repeated_marks,
-    with_single_stops,
-    with_small_beginning,
-    with_small_function_word,
-    without_added_stop,
-    without_own_stop,
-)
+from specdec_cli.text.shape import Place, shaped
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 Scored = tuple[str, float]
@@ -60,13 +47,7 @@ class DecodedText:
     - `variant`, `parts`: the variant that is being decoded, and its hypotheses.
     - `tried`: the variants that were decoded before it; in the end, all of them.
     - `output`: None until one is chosen.
-    - `is_fragment`: as for a heading or a table cell, a final punctuation mark is removed from the output if `text` ends with a letter or
-      digit (see `without_added_stop`).
-    - `is_continued`: the sentence goes on after `text` (see `without_own_stop`).
-    - `begins`: a capital at its beginning stays one (see `with_first_capital`).
-    - `goes_on`: it is a later piece of a sentence that was cut (see `with_small_beginning`).
-    - `is_raw`: the output is that of the model as it is.
-    - `is_behind_greeting`: it goes on behind the greeting of a letter (see `with_small_beginning`).
+    - `place`: where it stands; None for an output that stays as the model wrote it.
     - `draft`: the draft that was found for `text`; with `copied`, it is the output, or a translation that is known without the model is.
     - `is_waiting`: terms may still change the output, or tags are still to be placed.
     - `replaced`: the hypotheses that did not have the terms.
@@ -74,8 +55,6 @@ class DecodedText:
     - `is_left`: the model's translation is empty, and the output is the text itself.
     - `tags`: the inline tags that were inside `text`.
     - `tagged`: the output with the tags; None until they are placed.
-
-    If the `languages` of source and output differ, the output fits the protected spans (see `fit_neighbours`).
     """
 
     def __init__(
@@ -84,12 +63,7 @@ class DecodedText:
         variants: Iterator[Variant],
         *,
         tokens: int | None = None,
-        is_fragment: bool = False,
-        is_continued: bool = False,
-        begins: bool = False,
-        goes_on: bool = False,
-        is_raw: bool = False,
-        is_behind_greeting: bool = False,
+        place: Place | None = Place(),  # noqa: B008  # it cannot be changed
         tags: InlineTags = NO_TAGS,
         languages: tuple[str, str] = ("", ""),
         line: int = 0,
@@ -97,8 +71,7 @@ class DecodedText:
     ) -> None:
         self.text, self.tokens, self.tags, self.line, self._languages = text, tokens, tags, line, languages
         self.tagged: str | None = None
-        self._variants, self._is_fragment, self._is_continued, self._begins = variants, is_fragment, is_continued, begins
-        self._goes_on, self._is_behind_greeting, self._is_raw = goes_on, is_behind_greeting, is_raw
+        self._variants, self._place = variants, place
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
@@ -190,33 +163,10 @@ class DecodedText:
     def _restored(self, outputs: Sequence[str]) -> Restored | None:
         """The output for the text, given outputs for the texts of the variant, and its problems; None if it cannot be taken."""
         restored = self.variant.restore(outputs)
-        return restored and restored._replace(text=self._shaped(restored.text))
-
-    def _shaped(self, output: str) -> str:
-        """An output with the shape of the text: its final marks, first letter and quotation marks."""
-        if not output or self._is_raw:
-            return output
-        if has_broken_characters(output, self.text):
-            output = _BROKEN.sub("", output)
-        translates = self._languages[0] != self._languages[1]
-        if translates:
-            output = fit_neighbours(self.text, with_own_joints(output, self.text))
-            output = with_single_stops(output, self.text)
-            if short_code(self._languages[1]) == "en":
-                output = with_ordinal_endings(output)
-            output = with_own_end(with_repeated_marks(output, self.text), self.text)
-            if self._is_fragment and self.text[-1:].isalnum():
-                output = with_small_function_word(output, self.text)
-        if self._is_behind_greeting:
-            output = with_small_beginning(output, self.text, self._languages[1])
-        elif self._begins:
-            output = with_first_capital(output, self.text)
-        elif self._goes_on:
-            is_german = short_code(self._languages[1]) == "de"  # of whose words more are known not to be nouns
-            output = with_small_beginning(output, self.text, "de") if is_german else with_small_function_word(output, self.text)
-        if self._is_continued:
-            return without_own_stop(output, self.text)
-        return without_added_stop(output, self.text) if self._is_fragment or translates else output
+        if restored is None or not restored.text or self._place is None:
+            return restored
+        output = _BROKEN.sub("", restored.text) if has_broken_characters(restored.text, self.text) else restored.text
+        return restored._replace(text=shaped(output, self.text, self._place, self._languages))
 
     def random_stream(self, part: int) -> tuple[int, int]:
         """The random stream of a text of the present variant: two words of 32 bits that no other text of the file has, as far as they

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from itertools import pairwise
 from typing import TypedDict
 
 from specdec_cli.decoding.methods import GIVEN
@@ -25,7 +26,7 @@ from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line, with_parts
 from specdec_cli.text.segment.sentences import Count, Segments, segment
-from specdec_cli.text.shape import tidied
+from specdec_cli.text.shape import Place, tidied
 from specdec_cli.text.tags.markup import distributed, without_tags
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.text.view import Bare, unchanged
@@ -255,17 +256,17 @@ class LineDecoder:
         fragment = marked or plain.is_enclosed
         sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
         goes_on = [False, *(place in segments.continued for place in range(len(segments.texts)))]
+        greeted, placed = bool(segments.texts) and self._is_greeting(segments.texts[0]), self._place
+        places = [
+            Place(fragment, is_continued, placed and not is_later, placed and is_later, greeted and index == 1)
+            for index, (is_later, is_continued) in enumerate(pairwise(goes_on))
+        ]
         texts = [
             DecodedText(
                 text,
                 each,
                 tokens=sizes.get(text),
-                is_fragment=fragment,
-                is_continued=goes_on[place + 1],
-                begins=self._place and not goes_on[place],
-                goes_on=self._place and goes_on[place],
-                is_raw=self._raw,
-                is_behind_greeting=place == 1 and self._is_greeting(segments.texts[0]),
+                place=None if self._raw else places[place],
                 tags=inner,
                 languages=self._languages,
                 line=index,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from specdec_cli.english.words import QUESTION_WORDS
 from specdec_cli.language_codes import short_code
@@ -358,3 +359,42 @@ def fit_neighbours(source: str, output: str) -> str:
             elif before.isspace() and left[-1:].isalnum():
                 changes[begin, begin] = " "
     return apply_edits(output, [Edit(*place, "", text) for place, text in sorted(changes.items())])
+
+
+class Place(NamedTuple):
+    """Where a text stands in its line, which the ends of its output must fit.
+
+    - `is_fragment`: as for a heading or a table cell, a final punctuation mark is removed from the output if the text ends with a letter or
+      digit.
+    - `is_continued`: the sentence goes on after the text.
+    - `begins`: a capital at its beginning stays one.
+    - `goes_on`: it is a later piece of a sentence that was cut.
+    - `is_behind_greeting`: it goes on behind the greeting of a letter.
+    """
+
+    is_fragment: bool = False
+    is_continued: bool = False
+    begins: bool = False
+    goes_on: bool = False
+    is_behind_greeting: bool = False
+
+
+def shaped(output: str, source: str, place: Place, languages: tuple[str, str]) -> str:
+    """Return `output` with the shape of its `source`: its final marks, first letter, and white space beside protected spans."""
+    translates, target = languages[0] != languages[1], short_code(languages[1])
+    if translates:
+        output = fit_neighbours(source, with_own_joints(output, source))
+        output = with_single_stops(output, source)
+        output = with_ordinal_endings(output) if target == "en" else output
+        output = with_own_end(with_repeated_marks(output, source), source)
+        if place.is_fragment and source[-1:].isalnum():
+            output = with_small_function_word(output, source)
+    if place.is_behind_greeting or (place.goes_on and target == "de"):  # of whose words more are known to be no nouns
+        output = with_small_beginning(output, source, target)
+    elif place.begins:
+        output = with_first_capital(output, source)
+    elif place.goes_on:
+        output = with_small_function_word(output, source)
+    if place.is_continued:
+        return without_own_stop(output, source)
+    return without_added_stop(output, source) if place.is_fragment or translates else output

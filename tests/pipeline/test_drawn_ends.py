@@ -7,6 +7,7 @@ import pytest
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.variants import as_it_is
+from specdec_cli.text.shape import Place
 from tests.drawn import Drawn, Kind, check_translations, kinds
 from tests.tables import tables
 
@@ -62,6 +63,6 @@ def test_beginnings_and_ends_inside_of_sentences_are_those_of_the_language(kind:
 
 @pytest.mark.parametrize(("source", "output", "expected"), TEXTS.a_later_piece_begins_small)
 def test_a_later_piece_of_a_sentence_begins_small_unless_its_first_word_may_be_a_noun(source: str, output: str, expected: str) -> None:
-    text = DecodedText(source, iter([as_it_is(source)]), goes_on=True, languages=("en", "de"))
+    text = DecodedText(source, iter([as_it_is(source)]), place=Place(goes_on=True), languages=("en", "de"))
     text.parts.append(Hypothesis(0, [0], 1, None))
     assert text.settle(lambda _: output) and text.output == expected
