@@ -27,6 +27,11 @@ _DATA = re.compile(
     re.ASCII | re.DOTALL,
 )
 """Cells that are data, whatever their column is."""
+_NAMES_OF_DATA = re.compile(
+    r"(?:first|last|given|family|user|file)[ _-]?name|surname|forename|keys?|ids?|uuid|sku|e-?mail|urls?|path|phone|iban",
+    re.IGNORECASE,
+)
+"""The names of columns that are data, such as names of people."""
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 """A name for addresses. Words with hyphens may look so too: all cells of a column must be such names."""
 
@@ -47,6 +52,7 @@ def read_table(source: Source) -> TextDocument:
     chosen = _chosen_columns(content, cells, source)
     if not chosen:
         chosen = {cell.column for cell in cells} - _slug_columns(content, [cell for cell in cells if cell.row >= first])
+        chosen -= {cell.column for cell in cells if cell.row < first and _NAMES_OF_DATA.fullmatch(content[cell.start : cell.end].strip())}
     quoted = Layout(escape=_in_quotes)
     bare = Layout(quoted=partial(_bare, delimiter=delimiter))
     segments = [

@@ -317,6 +317,19 @@ def test_data_in_a_named_column_stays_and_names_for_addresses_are_translated() -
     assert texts(document) == ["red-chair", "old-table"]
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_columns_that_are_called_data_stay(seed: int) -> None:
+    draw = random.Random(f"names of columns {seed}")
+    kept = draw.sample(["first_name", "Last name", "key", "ID", "sku", "email", "E-mail", "username", "url", "surname"], 3)
+    names = draw.sample([*kept, "title", "note", "city"], 6)
+    rows = [[draw.choice(["Will", "Mark", "page not found", "Rose Brown", "open door"]) for _ in names] for _ in range(4)]
+    data = "\n".join(map(",".join, [names, *rows])).encode()
+    expected = [cell for row in rows for name, cell in zip(names, row, strict=True) if name not in kept]
+    assert texts(parse(data, "csv")) == expected
+    chosen = read_document(Source(data, "a.csv", columns=(kept[0],)), "csv")
+    assert texts(chosen) == [row[names.index(kept[0])] for row in rows]
+
+
 @pytest.mark.parametrize("name", ["x", "0", "3", "Title"])
 def test_a_column_that_a_table_lacks_is_refused_with_the_names_of_all(name: str) -> None:
     with pytest.raises(UsageError, match=rf"--columns: a\.csv has no column '{name}'; it has title, note"):
