@@ -181,6 +181,17 @@ class Untagged:
     text: str
     tags: tuple[Tag, ...] = ()
 
+    @classmethod
+    def without(cls, source: str, tags: Iterable[Tag]) -> Self:
+        """Remove `tags`, which are in order and have the right `width`, but not yet their places, from `source`."""
+        pieces, placed, position, length = list[str](), list[Tag](), 0, 0
+        for tag in tags:
+            pieces += [source[position : tag.start], " " * tag.width]
+            placed.append(replace(tag, place=length + tag.start - position))
+            length += tag.start - position + tag.width
+            position = tag.end
+        return cls(source, "".join([*pieces, source[position:]]), tuple(placed))
+
     @property
     def is_enclosed(self) -> bool:
         """Whether the text begins and ends with a removed tag."""

@@ -189,17 +189,12 @@ def _ascii_character(character: str) -> str:
 def _shortened(source: str, lacks: Callable[[str], bool]) -> Untagged:
     """Return `source` without the emoji, invisible characters and repeated spaces that the model does not read (_LEFT_OUT)."""
     tags: list[Tag] = []
-    texts: list[str] = []
-    position = length = 0
     for match in _LEFT_OUT.finditer(source):
-        start, end = max(match.start(), position), match.end()
+        start, end = max(match.start(), tags[-1].end if tags else 0), match.end()
         seen = match.group().lstrip()
         if seen and not lacks(seen[0]):
             continue
-        if seen and not texts and not source[:start].strip():
+        if seen and not tags and not source[:start].strip():
             end += len(source[end:]) - len(source[end:].lstrip())
-        texts.append(source[position:start])
-        length += start - position
-        tags.append(Tag(length, start, end, kept=bool(seen)))
-        position = end
-    return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
+        tags.append(Tag(0, start, end, kept=bool(seen)))
+    return Untagged.without(source, tags)

@@ -32,19 +32,11 @@ _STOPS = ".,;:!?)]\u2026\u201d\u00bb"
 
 def without_voids(source: str) -> Untagged:
     """Return `source` without its void items. Items in code between backquotes remain."""
-    if not _SIGN.search(source):
-        return Untagged(source, source)
     voids: list[Tag] = []
-    pieces: list[str] = []
-    position = length = 0
-    for run in _outside_code(_ITEMS, source):
-        start, end, width, side = _removed(source, run, position)
-        pieces += [source[position:start], " " * width]
-        length += start - position
-        voids.append(Tag(length, start, end, width=width, side=side))
-        length += width
-        position = end
-    return Untagged(source, "".join([*pieces, source[position:]]), tuple(voids))
+    for items in _outside_code(_ITEMS, source) if _SIGN.search(source) else ():
+        start, end, width, side = _removed(source, items, voids[-1].end if voids else 0)
+        voids.append(Tag(0, start, end, width=width, side=side))
+    return Untagged.without(source, voids)
 
 
 def _outside_code(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -110,19 +102,14 @@ def untagged(source: str) -> Untagged:
             runs[-1].append(tag)
         else:
             runs.append([tag])
-    tags: list[Tag] = []
-    texts: list[str] = []
-    position = length = 0
-    for run in runs:
-        start, end = run[0].start, run[-1].end
-        beside = source[max(start - 1, 0) : start] + source[end : end + 1]
-        if len({tag.closes for tag in run}) == 2 and len(beside) == 2 and beside.isalnum():
-            continue
-        texts.append(source[position:start])
-        length += start - position
-        tags += [replace(tag, place=length) for tag in run]
-        position = end
-    return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
+    return Untagged.without(source, (tag for run in runs if not _separates_words(source, run) for tag in run))
+
+
+def _separates_words(source: str, run: Sequence[Tag]) -> bool:
+    """Whether tags, some of which close, and some of which open, have letters or digits on both sides."""
+    start, end = run[0].start, run[-1].end
+    beside = source[max(start - 1, 0) : start] + source[end : end + 1]
+    return len({tag.closes for tag in run}) == 2 and len(beside) == 2 and beside.isalnum()
 
 
 def _tags(source: str) -> list[Tag]:
