@@ -134,7 +134,7 @@ def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def articles_of(output: str, terms: Sequence[Term]) -> list[Article]:
     """The articles in the German `output` of those targets of `terms` that are single nouns, if the term is no plural, as it seems."""
     nouns = (term.target for term in terms if not _PLURAL.search(term.source))
-    articles = (article_of(output, start, end) for _, start, end, _ in Phrases(nouns).find(output) if " " not in output[start:end])
+    articles = (article_of(output, start, end) for _, start, end in Phrases(nouns).find(output) if " " not in output[start:end])
     return [article for article in articles if article is not None]
 
 
@@ -160,7 +160,7 @@ def misfits(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> 
     word in small letters, such as an article or a verb, where a target with a capital begins, and an ending where a target ends: Apparats.
     """
     ends = tokenizer.ends(ids)
-    for target, start, end, _ in Phrases(term.target for term in terms).find(tokenizer.decode(ids)):
+    for target, start, end in Phrases(term.target for term in terms).find(tokenizer.decode(ids)):
         if target[0].isupper() and (begin := bisect_right(ends, start)) > 0:
             yield begin, _SMALL_WORD
         if target[-1].isalpha() and end in ends:

@@ -11,7 +11,7 @@ from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, LineOptions
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.checks import EMPTY, GLOSSARY, output_warnings
-from specdec_cli.text.glossary import Glossary, Term, come_out, open_glossary
+from specdec_cli.text.glossary import Glossary, Term, check_order, come_out
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.tags.markup import without_tags
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -75,7 +75,8 @@ class LineTranslator:
             languages = info.source_language, info.target_language
         translator = cls(engine, bundle.tokenizer, languages=languages, **options)
         if terms:
-            translator.use_glossary(open_glossary(terms, bundle.shape.order))
+            check_order(bundle.shape.order)
+            translator.use_glossary(Glossary(terms))
         translator.use_labels(bundle.labels if labels and not is_raw else None)
         return translator
 

@@ -31,12 +31,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Match:
-    """A term in a text, from the offset `start` up to `end`, in code points; `initial`: at the start of a sentence."""
+    """A term in a text, from the offset `start` up to `end`, in code points."""
 
     term: Term
     start: int
     end: int
-    initial: bool
 
 
 class Phrases:
@@ -53,9 +52,9 @@ class Phrases:
             rest = [(start > tokens[number][1], word) for number, (start, _, word) in enumerate(tokens[1:])]
             self._by_first[tokens[0][2]].append((phrase, rest))
 
-    def find(self, text: str) -> list[tuple[str, int, int, bool]]:
-        """Phrase, start, end, and whether it begins a sentence, of each occurrence, in order. Of occurrences that overlap,
-        the longest is taken, and the first of several as long.
+    def find(self, text: str) -> list[tuple[str, int, int]]:
+        """Phrase, start and end of each occurrence, in order. Of occurrences that overlap, the longest is taken, and the first of several
+        as long.
         """
         tokens = list(_spaced(text))
         matches = [match for index in range(len(tokens)) for match in self._at(text, tokens, index)]
@@ -66,16 +65,15 @@ class Phrases:
                 chosen.append(match)
         return sorted(chosen, key=lambda each: each[1])
 
-    def _at(self, text: str, tokens: Sequence[tuple[int, int, str]], place: int) -> Iterator[tuple[str, int, int, bool]]:
+    def _at(self, text: str, tokens: Sequence[tuple[int, int, str]], place: int) -> Iterator[tuple[str, int, int]]:
         start, first = tokens[place][0], tokens[place][2]
         lowered = first[0].lower() + first[1:]
-        is_listed = first in self._by_first or (lowered != first and lowered in self._by_first)
-        initial = is_listed and begins_sentence(text, start)
-        for form in dict.fromkeys((first, lowered) if initial else (first,)):
+        is_initial = lowered != first and lowered in self._by_first and begins_sentence(text, start)
+        for form in (first, lowered) if is_initial else (first,):
             for phrase, words in self._by_first.get(form, ()):
                 there = tokens[place : place + 1 + len(words)]
                 if [(begin > before[1], word) for before, (begin, _, word) in pairwise(there)] == words:
-                    yield phrase, start, there[-1][1], initial
+                    yield phrase, start, there[-1][1]
 
 
 class Glossary:
@@ -95,7 +93,7 @@ class Glossary:
         matches = self._sources.find(text)
         spans = protected_spans(text) if matches else []
         free = (each for each in matches if not any(each[1] < end and start < each[2] for start, end in spans))
-        return [Match(self._targets[source], start, end, initial) for source, start, end, initial in free]
+        return [Match(self._targets[source], start, end) for source, start, end in free]
 
 
 def come_out(terms: Sequence[Term], output: str) -> list[bool]:
@@ -152,12 +150,6 @@ def _term(sides: Iterable[str], place: str) -> Term:
     if (longest := max(len(source), len(target))) > _LONGEST:
         raise InputError(f"{place}: a term of {longest} characters; the longest may have {_LONGEST}")
     return Term(source, target)
-
-
-def open_glossary(terms: Sequence[Term], order: str) -> Glossary:
-    """Make a glossary of `terms` for a model that writes in `order`. Raises UsageError if it is not from left to right."""
-    check_order(order)
-    return Glossary(terms)
 
 
 def check_order(order: str) -> None:

@@ -13,7 +13,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
 from specdec_cli.pipeline.term_placing import readings
-from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossaries, with_kept
+from specdec_cli.text.glossary import Glossary, Phrases, Term, begins_sentence, come_out, read_glossaries, with_kept
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -22,7 +22,7 @@ Words = st.text(st.sampled_from("aB .-'"), max_size=12)
 
 
 def found(phrases: list[str], text: str) -> list[str]:
-    return [text[start:end] for _, start, end, _ in Phrases(phrases).find(text)]
+    return [text[start:end] for _, start, end in Phrases(phrases).find(text)]
 
 
 @pytest.mark.parametrize(("phrases", "text", "expected"), CASES.terms_are_whole_words_and_the_longest_ones)
@@ -34,9 +34,9 @@ def test_terms_are_whole_words_and_the_longest_ones(phrases: list[str], text: st
 def test_occurrences_do_not_overlap_and_have_the_text_of_the_phrase(phrases: list[str], text: str) -> None:
     matches = Phrases([" ".join(each.split()) for each in phrases]).find(text)
     assert all(one[2] <= other[1] for one, other in pairwise(matches))
-    for phrase, start, end, initial in matches:
+    for phrase, start, end in matches:
         there = " ".join(text[start:end].split())
-        assert there == phrase or (initial and there[0].lower() + there[1:] == phrase)
+        assert there == phrase or (begins_sentence(text, start) and there[0].lower() + there[1:] == phrase)
 
 
 def test_protected_spans_have_no_terms() -> None:
