@@ -68,7 +68,6 @@ class _Output:
 
     @property
     def score(self) -> float:
-        """The log probability of the output; 0 if it is not known."""
         return self.hypothesis.score or 0.0
 
 
@@ -90,17 +89,14 @@ class _Sentence:
 
     @property
     def source(self) -> str:
-        """The text of the sentence."""
         return self.text.variant.segments.texts[self.place]
 
     @property
     def terms(self) -> list[Term]:
-        """The terms of the sentence, in order."""
         return [match.term for match in self.matches]
 
     @property
     def is_all_terms(self) -> bool:
-        """Whether the sentence has no words beside its terms."""
         return is_all_terms(self.source, self.matches)
 
 

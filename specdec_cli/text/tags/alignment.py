@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from math import inf
+from typing import NamedTuple
 
 from specdec_cli.text.edits import UNSPACED
 from specdec_cli.text.protect.spans import protected_spans
@@ -49,7 +50,7 @@ _SHARE, _EXTRA = 0.25, 0.75
 
 @dataclass
 class Node:
-    """A span of the source: its characters `start` to `end` without spaces, and its words `first` to `last`.
+    """A span of the source: its characters `start` to `end` without spaces, and the indices (first, end) of its `words`.
 
     `gains` has a number for each word of the output. `inner` are the nodes inside it, and `low` to `high` its words in the output. No
     other node has the same `order`.
@@ -59,8 +60,7 @@ class Node:
     order: int
     start: int
     end: int
-    first: int
-    last: int
+    words: Run
     gains: Sequence[float]
     inner: list["Node"] = field(default_factory=list)
     low: int = 0
@@ -71,9 +71,9 @@ class Node:
         self.sums = [0.0, *accumulate(self.gains)]
 
     @property
-    def words(self) -> Run:
-        """The indices of its words in the source."""
-        return self.first, self.last
+    def size(self) -> int:
+        """The number of its words."""
+        return self.words[1] - self.words[0]
 
     @property
     def is_empty(self) -> bool:
@@ -104,7 +104,7 @@ class RangeChooser:
             text = self.source[span.start : span.end]
             start = span.start + len(text) - len(text.lstrip())
             end = max(start, span.start + len(text.rstrip()))
-            node = Node(span, order, start, end, *touched(self.words, start, end), own)
+            node = Node(span, order, start, end, touched(self.words, start, end), own)
             while opened and opened[-1].span.end < max(span.end, span.start + 1):
                 opened.pop()
             (opened[-1].inner if opened else tops).append(node)
@@ -117,7 +117,7 @@ class RangeChooser:
         free, placed = set(range(low, high)), list[Node]()
         ordered = sorted((node for node in nodes if not node.is_empty), key=lambda node: (node.is_closed, -node.most))
         for left, node in zip(reversed(range(len(ordered))), ordered, strict=True):
-            alike = next((each for each in placed if each.words == node.words and node.last == node.first + 1), None)
+            alike = next((each for each in placed if each.words == node.words and node.size == 1), None)
             ranges = [] if alike else self._ranges(node, free, low, high)
             roomy = [each for each in ranges if len(free) - (each[1] - each[0]) >= left]
             if ranges:
@@ -161,17 +161,17 @@ class RangeChooser:
         if node.words == outer:
             return high - low
         if node.most >= CERTAIN:
-            beyond = max(high - low - max(node.last - node.first, 1), 0)
+            beyond = max(high - low - max(node.size, 1), 0)
             return node.sums[high] - node.sums[low] - node.most * (_SHARE * (high - low) + (_EXTRA - _SHARE) * beyond)
-        length = max(round((node.last - node.first) * len(self.others) / max(len(self.words), 1)), 1)
+        length = max(round(node.size * len(self.others) / max(len(self.words), 1)), 1)
         middle = (self.others[low][0] + self.others[high - 1][1]) / len(self.output)
         return -abs(middle - (node.start + node.end) / len(self.source)) - abs(high - low - length)
 
     def is_same_word(self, node: Node) -> bool:
         """Whether `node` is a part of a word that the output has too, at the place of the node."""
-        if node.last - node.first != 1 or node.high - node.low != 1 or node.inner:
+        if node.size != 1 or node.high - node.low != 1 or node.inner:
             return False
-        (start, end), (begin, finish) = self.words[node.first], self.others[node.low]
+        (start, end), (begin, finish) = self.words[node.words[0]], self.others[node.low]
         return (node.start > start or node.end < end) and self.source[start:end] == self.output[begin:finish]
 
 
@@ -273,10 +273,8 @@ def _sums(source: str, output: str, part: Run, gains: Sequence[float]) -> list[f
 _LEADING, _TRAILING = re.compile(r"[^\w\s]+"), re.compile(r"[^\w\s]+$")
 
 
-@dataclass
-class _Item:
-    """The characters `begin` to `finish` of the output are between the tags `opening` and `closing`, with the items `inner` among them, or
-    become `opening`, a void item, without these.
+class _Item(NamedTuple):
+    """Tags around the characters `begin` to `finish` of the output and the items `inner` among them; without these, an item in their place.
 
     `place` are the first and the end of its words in the output, and the number of spans that begin before it in the source.
     """
@@ -368,9 +366,9 @@ def _characters(node: Node, chooser: RangeChooser) -> Run:
         return place, place
     begin, finish = words[node.low][0], words[node.high - 1][1]
     if chooser.is_same_word(node):
-        start, end = chooser.words[node.first]
+        start, end = chooser.words[node.words[0]]
         return begin + max(node.start - start, 0), begin + min(node.end, end) - start
-    own = chooser.words[node.first : node.last] or [(node.end, node.start)]  # without words, the span has marks at both ends
+    own = chooser.words[slice(*node.words)] or [(node.end, node.start)]  # without words, the span has marks at both ends
     before = output[words[node.low - 1][1] if node.low else 0 : begin]
     after = output[finish : words[node.high][0] if node.high < len(words) else None]
     head, tail = _TRAILING.search(before), _LEADING.match(after)

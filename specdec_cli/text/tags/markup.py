@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from operator import attrgetter
+from typing import NamedTuple
 
 from specdec_cli.text.protect.spans import CODE, TAG_ATTRIBUTES
 from specdec_cli.text.segment.sentences import Segments, whole_line
@@ -176,13 +177,11 @@ class InlineTags:
 NO_TAGS = InlineTags()
 
 
-@dataclass(frozen=True)
-class TaggedSegments:
-    """The `segments` of a line without its tags and void items. `tagged` are the same with those in the gaps that are around whole
-    texts and between them. `inner` has the other ones of each text.
+class TaggedSegments(NamedTuple):
+    """The segments of a line without its tags and void items, `tagged` with those in the gaps that are around whole texts and between
+    them. `inner` has the other ones of each text.
     """
 
-    segments: Segments
     tagged: Segments
     inner: tuple[InlineTags, ...]
 
@@ -199,7 +198,7 @@ def distributed(line: Bare, segments: Segments) -> TaggedSegments:
     """Distribute the tags and void items of a line over its `segments`, whose texts have none and are not empty."""
     plain = line.plain
     if not plain.tags and not line.items.tags:
-        return TaggedSegments(segments, segments, (NO_TAGS,) * len(segments.texts))
+        return TaggedSegments(segments, (NO_TAGS,) * len(segments.texts))
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]
@@ -219,7 +218,7 @@ def distributed(line: Bare, segments: Segments) -> TaggedSegments:
     rest += [each for each in items if each[0] not in placed]
     left = [item for _, item in sorted(rest, key=lambda each: each[0])]
     gaps = tuple(_with_items(plain.text, left, *edge) for edge in edges[::2])
-    return TaggedSegments(segments, replace(segments, gaps=gaps), tuple(inner))
+    return TaggedSegments(replace(segments, gaps=gaps), tuple(inner))
 
 
 def tags_around(source: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.segment.sentences import Segments, split_sentences
 from specdec_cli.text.tags.alignment import copied_gains, find_words, touched, with_tags
-from specdec_cli.text.tags.markup import distributed, untagged, without_tags
+from specdec_cli.text.tags.markup import InlineTags, TagSpan, distributed, untagged, without_tags
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -41,11 +41,16 @@ def test_tags_are_around_the_words_of_their_span(source: str, output: str, expec
 def test_a_pair_over_several_sentences_keeps_its_ends() -> None:
     plain = without_tags("<i>He is here. Close the</i> door. <b>No</b>")
     tags = distributed(plain, split_sentences(plain.text))
-    assert tags.segments.texts == ("He is here.", "Close the door.", "No")
+    assert tags.tagged.texts == ("He is here.", "Close the door.", "No")
     assert tags.tagged.gaps == ("<i>", " ", " <b>", "</b>")
     assert distributed(without_tags("<b>Now</b> go."), split_sentences("Now go.")).tagged.gaps == ("", "")
     assert [[(span.opening, span.closing) for span in inner.spans] for inner in tags.inner] == [[], [("", "</i>")], []]
     assert with_tags("Close the door.", "T\u00fcr zu, bitte.", tags.inner[1], [[0, 9, 0]]) == "T\u00fcr zu</i>, bitte."
+
+
+def test_ends_of_two_pairs_at_one_word_are_behind_it() -> None:
+    tags = InlineTags((TagSpan(0, 3, "", "</i>"), TagSpan(4, 7, "<b>", "")))
+    assert with_tags("one two", "Eins", tags, [[9.0], [9.0]]) == "Eins</i><b>"
 
 
 @pytest.mark.parametrize("line", ["<b>one <i>two</b> three</i>", "see <a href='x'>this", "<b>" * 17 + "one" + "</b>" * 17])

@@ -36,7 +36,7 @@ def test_items_are_between_the_translations_of_their_parts(source: str, output: 
 def test_items_between_sentences_are_in_the_gaps() -> None:
     plain = without_tags("<b>One is here.</b><br> Two<br>is <i>there</i>.")
     found = distributed(plain, split_sentences(plain.text))
-    assert found.segments.texts == ("One is here.", "Two is there.")
+    assert found.tagged.texts == ("One is here.", "Two is there.")
     assert found.tagged.gaps == ("<b>", "</b><br> ", "")
     assert [void.item for void in found.inner[1].voids] == ["<br>"]
 
