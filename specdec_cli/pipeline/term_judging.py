@@ -155,13 +155,15 @@ def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokeni
     return sum(around) / max(len(around), 1)
 
 
-def misfits(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> Iterator[tuple[int, re.Pattern[str]]]:
-    """Yield indices in `ids`, an output without EOS, with the pattern of what the verifier itself writes there if a target does not fit: a
-    word in small letters, such as an article or a verb, where a target with a capital begins, and an ending where a target ends: Apparats.
+def misfits(
+    ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer, *, german: bool = False
+) -> Iterator[tuple[int, re.Pattern[str]]]:
+    """Yield indices in `ids`, an output without EOS, with the pattern of what the verifier itself writes there if a target does not fit: an
+    ending where a target ends (Apparats), and a word in small letters, such as a verb, where a `german` noun begins.
     """
     ends = tokenizer.ends(ids)
     for target, start, end in Phrases(term.target for term in terms).find(tokenizer.decode(ids)):
-        if target[0].isupper() and (begin := bisect_right(ends, start)) > 0:
+        if german and target[0].isupper() and (begin := bisect_right(ends, start)) > 0:
             yield begin, _SMALL_WORD
         if target[-1].isalpha() and end in ends:
             yield ends.index(end) + 1, _ENDING

@@ -208,7 +208,7 @@ class TermPlacer:
             sentence.text.is_doubtful |= is_worse or misfit
             if not sentence.text.is_doubtful:
                 ids = [token for token in output.hypothesis.ids if token != self._engine.eos]
-                probes += [(sentence, ids, *each) for each in misfits(ids, sentence.terms, self._tokenizer)]
+                probes += [(sentence, ids, *each) for each in misfits(ids, sentence.terms, self._tokenizer, german=self._german)]
         for number, hypothesis in self._forced([each[:3] for each in probes]):
             sentence, _, count, pattern = probes[number]
             written = self._tokenizer.decode(hypothesis.ids)[len(self._tokenizer.decode(hypothesis.ids[: self._begin + count])) :]

@@ -168,10 +168,6 @@ class Tag:
     side: Side = "before"
     name: str = ""
 
-    def is_before(self, text: str) -> bool:
-        """Whether a `text` that is inserted at its place is behind it."""
-        return self.closes or (self.side == "after" and text[:1].isspace())
-
 
 @dataclass(frozen=True)
 class Untagged:
@@ -258,8 +254,8 @@ class Untagged:
         if edit.start < edit.end:
             start, end = self.view.span(edit.start, edit.end)
         else:
-            count = bisect_left(places, edit.start)
-            while count < len(places) and places[count] == edit.start and self.tags[count].is_before(edit.text):
+            count, behind = bisect_left(places, edit.start), ["after"] * edit.text[:1].isspace()
+            while count < len(places) and places[count] == edit.start and (self.tags[count].closes or self.tags[count].side in behind):
                 count += 1
             before = self.tags[count - 1] if count else Tag(0, 0, 0)
             start = end = before.end + edit.start - before.place - before.width

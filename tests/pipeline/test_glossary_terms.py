@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
+from specdec_cli.pipeline.term_judging import is_spoilt, mean_around, misfits
 from specdec_cli.pipeline.term_placing import readings
 from specdec_cli.text.glossary import Glossary, Phrases, Term, begins_sentence, come_out, read_glossaries, with_kept
 from tests.tables import tables
@@ -68,6 +68,12 @@ def test_tokens_of_targets_do_not_count() -> None:
     hypothesis = Hypothesis(0, [0, 1, 2, 3], 1, -23.0, log_probabilities=(-1.0, -9.0, -10.0, -3.0))
     tokenizer: Any = SimpleNamespace(decode=lambda _: "Die Mieze kam", ends=lambda _: [4, 7, 10, 13])
     assert mean_around(hypothesis, [Term("cat", "Mieze")], tokenizer) == -2.0
+
+
+def test_only_german_nouns_are_no_words_in_small_letters() -> None:
+    tokenizer: Any = SimpleNamespace(decode=lambda _: "Die Mieze kam", ends=lambda _: [4, 9, 10, 13])
+    places = [[place for place, _ in misfits([0, 1, 2, 3], [Term("cat", "Mieze")], tokenizer, german=german)] for german in (True, False)]
+    assert places == [[1, 2], [2]]
 
 
 def test_outputs_without_each_placeholder_are_refused() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.edits import Edit, apply_edits, find_edits
 from specdec_cli.text.protect.characters import readable
 from tests.tables import tables
 
@@ -61,3 +61,10 @@ def test_edits_keep_emoji_and_name_the_text_that_they_replace(source: str, outpu
 @pytest.mark.parametrize("sign", ["\u2192", "\u231a", "\u2b50", "\u2b06", "\u25a0", "\U0001f389"])
 def test_a_model_reads_no_emoji_pictographs_and_arrows(sign: str) -> None:
     assert readable(f"this book {sign} It are good", lambda _: True).text == "this book It are good"
+
+
+def test_marks_of_two_kinds_keep_their_order() -> None:
+    view = readable("it's don\u2019t", "\u2019".__contains__)
+    assert view.text == "it's don't"
+    assert [edit.text for edit in view.restored([Edit(0, 10, "it's don't", "it's can't")])] == ["it's can\u2019t"]
+    assert view.restored([Edit(0, 10, "it's don't", "its can't")]) == []
