@@ -52,8 +52,8 @@ _SHARE, _EXTRA = 0.25, 0.75
 class Node:
     """A span of the source: its characters `start` to `end` without spaces, and the indices (first, end) of its `words`.
 
-    `gains` has a number for each word of the output. `inner` are the nodes inside it, and `low` to `high` its words in the output. No
-    other node has the same `order`.
+    `gains` has a number for each word of the output. `inner` are the nodes inside it, and `low` to `high` its words in the output.
+    `order` is its index among the nodes of the source.
     """
 
     span: TagSpan
@@ -87,11 +87,12 @@ class Node:
 
 
 class RangeChooser:
-    """Chooses the words of `output` for nodes of `source`; `words` and `others` are the words of both."""
+    """Chooses the words of `output` for nodes of `source`; `words` and `others` are the words of both, and `nodes` all nodes in order."""
 
     def __init__(self, source: str, output: str) -> None:
         self.source, self.output = source, output
         self.words, self.others = find_words(source), find_words(output)
+        self.nodes: list[Node] = []
 
     def tree(self, spans: Sequence[TagSpan], gains: Sequence[Sequence[float]]) -> list[Node]:
         """Return the nodes of `spans` that are inside no other span, with words of the output for all nodes.
@@ -109,6 +110,7 @@ class RangeChooser:
                 opened.pop()
             (opened[-1].inner if opened else tops).append(node)
             opened.append(node)
+            self.nodes.append(node)
         self._choose(tops, (0, len(self.words)), 0, len(self.others))
         return tops
 
@@ -167,6 +169,10 @@ class RangeChooser:
         middle = (self.others[low][0] + self.others[high - 1][1]) / len(self.output)
         return -abs(middle - (node.start + node.end) / len(self.source)) - abs(high - low - length)
 
+    def begin(self, number: int) -> int:
+        """The offset in the output of a word, or of the end behind all words."""
+        return self.others[number][0] if number < len(self.others) else len(self.output)
+
     def is_same_word(self, node: Node) -> bool:
         """Whether `node` is a part of a word that the output has too, at the place of the node."""
         if node.size != 1 or node.high - node.low != 1 or node.inner:
@@ -185,8 +191,6 @@ _NO_WORD = 3.0
 """What a part with words loses if it has none in the output."""
 _STOPS = re.compile(r"[,;:.!?\u2026\u2013\u2014)][\"'\u201c\u201d]?\s*$|\s-\s*$")
 _SPACE = re.compile(r"\s+")
-Ranges = Sequence[tuple[int, int, int]]
-"""For each span its number, and the indices (first, end) of its words in the output."""
 
 
 def parts(source: str, voids: Sequence[VoidSpan]) -> list[Run]:
@@ -195,25 +199,25 @@ def parts(source: str, voids: Sequence[VoidSpan]) -> list[Run]:
     return list(zip(starts, [*(void.start for void in voids), len(source)], strict=True))
 
 
-def choose_cuts(source: str, output: str, voids: Sequence[VoidSpan], gains: Sequence[Sequence[float]], ranges: Ranges) -> list[int]:
-    """Return for each item the number of words of the `output` that are before it. The items keep their order.
+def choose_cuts(texts: RangeChooser, voids: Sequence[VoidSpan], gains: Sequence[Sequence[float]]) -> list[int]:
+    """Return for each item the number of words of the output that are before it. The items keep their order.
 
     `gains` has for each part of the source (see `parts`) a number for each word of the output: how much less likely the word is, in
     nats, if the source lacks the part; no numbers where that is not known. The cuts maximise the sum of the gains of all words
-    for their parts. An item is inside the words of its span, and at no cut inside those of other spans (see `ranges`).
+    for their parts. An item is inside the words of its span, and at no cut inside those of other spans.
     """
-    words, own = find_words(output), find_words(source)
-    if not (voids and words):
+    count = len(texts.others)
+    if not (voids and count):
         return [0] * len(voids)
     # for each cut, the most that the parts before it can have, and their cuts
-    best = [(0.0, list[int]()), *[(-inf, list[int]())] * len(words)]
-    for part, gain, void in zip(parts(source, voids), gains, [*voids, None], strict=True):
-        first, last = touched(own, *part)
-        total, need = _sums(source, output, part, gain), _NO_WORD * (first < last)
-        stops = _STOP * (void is not None and _is_after_stop(source, void.start))
+    best = [(0.0, list[int]()), *[(-inf, list[int]())] * count]
+    for part, gain, void in zip(parts(texts.source, voids), gains, [*voids, None], strict=True):
+        first, last = touched(texts.words, *part)
+        total, need = _sums(texts, part, gain), _NO_WORD * (first < last)
+        stops = _STOP * (void is not None and _is_after_stop(texts.source, void.start))
         after = [(-inf, [*cuts, 0]) for _, cuts in best]
-        for cut in [len(words)] if void is None else _allowed(void, ranges, len(words)):
-            bonus = total[cut] + stops * _is_after_stop(output, _begin(output, words, cut))
+        for cut in [count] if void is None else _allowed(texts, void):
+            bonus = total[cut] + stops * _is_after_stop(texts.output, texts.begin(cut))
             scores = [score - total[each] - need * (each == cut) for each, (score, _) in enumerate(best[: cut + 1])]
             most = max(scores)
             after[cut] = most + bonus, [*best[scores.index(most)][1], cut]
@@ -221,15 +225,14 @@ def choose_cuts(source: str, output: str, voids: Sequence[VoidSpan], gains: Sequ
     return best[-1][1][:-1]
 
 
-def void_place(source: str, output: str, void: VoidSpan, words: Sequence[Run], cut: int) -> Run:
-    """The characters of `output`, often a space, in whose place an item is written that has `cut` of the `words` before it."""
-    begin = words[cut - 1][1] if cut else 0
-    end = _begin(output, words, cut)
-    space = _SPACE.search(output, begin, end)
+def void_place(texts: RangeChooser, void: VoidSpan, cut: int) -> Run:
+    """The characters of the output, often a space, in whose place an item is written that has `cut` of its words before it."""
+    begin, end = texts.others[cut - 1][1] if cut else 0, texts.begin(cut)
+    space = _SPACE.search(texts.output, begin, end)
     if cut == 0 and void.side != "after":
         return 0, 0
     if void.side == "after":
-        is_after_word = cut > 0 and source[void.start - 1 : void.start].isalnum()
+        is_after_word = cut > 0 and texts.source[void.start - 1 : void.start].isalnum()
         place = begin if is_after_word else space.start() if space else end
     elif void.side == "before" or space is None:
         place = space.end() if space else end
@@ -238,34 +241,30 @@ def void_place(source: str, output: str, void: VoidSpan, words: Sequence[Run], c
     return place, place
 
 
-def _begin(output: str, words: Sequence[Run], cut: int) -> int:
-    """The offset of the word after a cut."""
-    return words[cut][0] if cut < len(words) else len(output)
-
-
-def _allowed(void: VoidSpan, ranges: Ranges, count: int) -> list[int]:
+def _allowed(texts: RangeChooser, void: VoidSpan) -> list[int]:
     """The cuts at which an item may be: in its own span, not in others, and not at the edge of one that is on its other side in the source.
     All, if it may be at none.
     """
-    low, high = next(((first, last) for number, first, last in ranges if number == void.owner), (0, count))
-    others = [each for each in ranges if each[0] > void.owner or each[1] > low or each[2] < high]
+    owner = texts.nodes[void.owner] if void.owner >= 0 else None
+    low, high = (owner.low, owner.high) if owner else (0, len(texts.others))
     found = set(range(low, high + 1))
-    for number, first, last in others:
-        found.difference_update(range(first, last) if number < void.spans else range(first + 1, last + 1))
-    return sorted(found) or list(range(count + 1))
+    for node in texts.nodes:
+        if node.order > void.owner or node.low > low or node.high < high:
+            is_before = node.order < void.spans
+            found.difference_update(range(node.low, node.high) if is_before else range(node.low + 1, node.high + 1))
+    return sorted(found) or list(range(len(texts.others) + 1))
 
 
 def _is_after_stop(text: str, place: int) -> bool:
     return _STOPS.search(text, max(place - 8, 0), place) is not None
 
 
-def _sums(source: str, output: str, part: Run, gains: Sequence[float]) -> list[float]:
+def _sums(texts: RangeChooser, part: Run, gains: Sequence[float]) -> list[float]:
     """Sums of the gains of the first words of the output for a part of the source, less by their distances from its place."""
-    first, last = (offset / max(len(source), 1) for offset in part)
-    known = gains or copied_gains(source, part, output)
+    first, last = (offset / max(len(texts.source), 1) for offset in part)
     found = []
-    for (start, end), gain in zip(find_words(output), known, strict=True):
-        middle = (start + end) / 2 / len(output)
+    for (start, end), gain in zip(texts.others, gains or copied_gains(texts.source, part, texts.output), strict=True):
+        middle = (start + end) / 2 / len(texts.output)
         found.append(min(max(gain, 0.0), _MOST_GAIN) - _APART * max(first - middle, middle - last, 0.0))
     return [0.0, *accumulate(found)]
 
@@ -299,10 +298,10 @@ def with_tags(
     """
     chooser = RangeChooser(source, output)
     nodes = chooser.tree(tags.spans, gains)
-    cuts = choose_cuts(source, output, tags.voids, part_gains or [()] * (len(tags.voids) + 1), _ranges(nodes))
+    cuts = choose_cuts(chooser, tags.voids, part_gains or [()] * (len(tags.voids) + 1))
     voids: dict[int, list[_Item]] = {}
     for void, cut in zip(tags.voids, cuts, strict=True):
-        place = void_place(source, output, void, chooser.others, cut)
+        place = void_place(chooser, void, cut)
         voids.setdefault(void.owner, []).append(_Item((cut, cut, void.spans), *place, void.item))
     return _written(output, [*voids.get(-1, ()), *(_item(node, chooser, voids) for node in nodes)], 0, len(output))
 
@@ -351,26 +350,20 @@ def _with_spaces(node: Node, chooser: RangeChooser, begin: int, finish: int) -> 
     return begin, finish, opening, closing
 
 
-def _ranges(nodes: Iterable[Node]) -> list[tuple[int, int, int]]:
-    """The words in the output of all nodes and those inside them."""
-    return [each for node in nodes for each in ((node.order, node.low, node.high), *_ranges(node.inner))]
-
-
 def _characters(node: Node, chooser: RangeChooser) -> Run:
     """The characters of a node in the output: those of its words, with the marks beside them if the span has some there."""
     output, words = chooser.output, chooser.others
     if not words:
         return 0, len(output)
     if node.low == node.high:
-        place = words[node.low][0] if node.low < len(words) else len(output)
-        return place, place
+        return chooser.begin(node.low), chooser.begin(node.low)
     begin, finish = words[node.low][0], words[node.high - 1][1]
     if chooser.is_same_word(node):
         start, end = chooser.words[node.words[0]]
         return begin + max(node.start - start, 0), begin + min(node.end, end) - start
     own = chooser.words[slice(*node.words)] or [(node.end, node.start)]  # without words, the span has marks at both ends
     before = output[words[node.low - 1][1] if node.low else 0 : begin]
-    after = output[finish : words[node.high][0] if node.high < len(words) else None]
+    after = output[finish : chooser.begin(node.high)]
     head, tail = _TRAILING.search(before), _LEADING.match(after)
     if head and node.start < own[0][0] and (head.start() or not node.low):  # marks after a space, or at the beginning
         begin -= len(head.group())
