@@ -181,12 +181,9 @@ def _spaced(text: str) -> Iterator[tuple[int, int, str]]:
     spans: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        if spans and spans[-1][1] == start and (_combines(text[start]) or _combines(text[start - 1])) and _WORD.match(text, spans[-1][0]):
+        joins = spans and spans[-1][1] == start and "M" in {category(each)[0] for each in text[start - 1 : start + 1]}
+        if joins and _WORD.match(text, spans[-1][0]):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return ((start, end, normalize("NFC", text[start:end])) for start, end in spans)
-
-
-def _combines(character: str) -> bool:
-    return category(character).startswith("M")

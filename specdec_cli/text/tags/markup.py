@@ -208,7 +208,7 @@ def distributed(line: Bare, segments: Segments) -> TaggedSegments:
     inner, taken, placed = [], set[int](), set[int]()
     for start, end in edges[1:-1:2]:
         tags = plain.tags[bisect_right(places, start) : bisect_left(places, end)]
-        pairs = sorted({counterparts[tag.start] for tag in tags}, key=_begin)
+        pairs = sorted({counterparts[tag.start] for tag in tags}, key=lambda pair: pair[0].start)
         taken |= {tag.start for pair in pairs for tag in pair if start <= tag.place <= end}
         near = items[bisect_left(void_places, start) : bisect_right(void_places, end)]
         voids = dict(_voids(near, pairs, start, end))
@@ -267,20 +267,13 @@ def _pairs(plain: Untagged) -> list[Pair] | None:
             return None
         else:
             pairs.append((opened.pop(), tag))
-    return None if opened else sorted(pairs, key=_begin)
-
-
-def _begin(pair: Pair) -> int:
-    return pair[0].start
-
-
-_place = attrgetter("start")
+    return None if opened else sorted(pairs, key=lambda pair: pair[0].start)
 
 
 def _with_items(text: str, items: Sequence[VoidSpan], start: int, end: int) -> str:
     """The characters `start` to `end` of a line, with those of `items` that are there and at both ends."""
     pieces, position = [], start
-    for item in items[bisect_left(items, start, key=_place) : bisect_right(items, end, key=_place)]:
+    for item in items[bisect_left(items, start, key=attrgetter("start")) : bisect_right(items, end, key=attrgetter("start"))]:
         if item.end <= end:
             pieces += [text[position : item.start], item.item]
             position = item.end
