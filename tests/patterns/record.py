@@ -126,7 +126,6 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.locale.amounts:lost_currencies": currencies,
         "text.locale.amounts:_amounts_with": currencies,
         "text.locale.amounts:_amounts": scaled,
-        "text.locale.other_dates:_other": [{"by": "by"}],
         "text.locale.other_dates:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [
             {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}

@@ -49,7 +49,6 @@ class DateWords(NamedTuple):
     every_day: str
     since: str
     of_names: str
-    to_day: str
     to_name: str
     between: tuple[str, str]
     on: str
@@ -70,7 +69,6 @@ class DateWords(NamedTuple):
     capitals: bool = False
     short_and: tuple[str, str] = ("", "")
     long_day: str = ""
-    read_by: tuple[str, str] = ("", "")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:

@@ -119,11 +119,9 @@ def _patterns(code: str) -> tuple[re.Pattern[str], ...]:
 
 
 _DAYS = ((3, 5), (1, 7), (4, 10), (5, 6))
+_ORDINALS = {1: "1st", 3: "3rd", 4: "4th", 5: "5th"}
 _MONTHS = (6, 10, 5, 7)
 _DECADE = 1990
-_ATTEMPTS = 3
-
-
 _LONGEST_BEFORE = 20
 _EVERY_DAY = Date(0, 0, "", "weekdays")
 """What stands for a range as an adverb."""
@@ -173,31 +171,21 @@ class Substitute(NamedTuple):
         return None if any(month in rest for month in months) else apply_edits(output, sorted(edits))
 
 
+_Shown = tuple[tuple[int, str, Date], int, Date | DateList]
+"""What `_other` returns, the end of what it replaces, and the date or list that is replaced."""
+
+
 def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iterator[Substitute]:
-    """Yield the `text` with substitutes for the dates in `lost`, in several ways. First, a list of days becomes one day. Then a day becomes
-    a day such as the 3rd of May, a month with a year a month alone, a range first "every day", then a range of days such as the 3rd to the
-    4th of May, and at last one day.
+    """Yield the `text` with one day for each list of days in which some of the dates in `lost` are, if there is one, and then with another
+    date for each lost date: a day such as the 3rd of May for a day, a month alone for one with a year, "every day" or one day for a range.
     """
-    code = short_code(languages[0])
-    yield from (Substitute(*each, languages[1]) for each in _for_lists(text, lost, code))
-    dates = [date for date in find_dates(text, code) if date in lost]
-    for attempt in range(_ATTEMPTS if dates else 0):
-        shown = [_other(text, date, code, index, attempt) for index, date in enumerate(dates)]
-        edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
-        yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)], languages[1])
-
-
-def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[tuple[str, list[tuple[Date, Date | DateList]]]]:
-    """The text with a day in the place of each list of days in which one is lost, and what is replaced."""
+    code, dates = short_code(languages[0]), [date for date in find_dates(text, languages[0]) if date in lost]
     lists = [each for each in _lists(text, code) if any(date in lost for date in each.dates)]
-    for attempt in range(2 if lists else 0):
-        edits, replaced = list[Edit](), list[tuple[Date, Date | DateList]]()
-        for index, days in enumerate(lists):
-            day, month = _DAYS[(index + attempt) % len(_DAYS)]
-            start, end, new = days.dates[0].start, days.dates[-1].end, _day(day, month, code, is_long=not attempt)
-            edits.append(Edit(start, end, text[start:end], _as_at(text, start, new)))
-            replaced.append((Date(0, 0, "", "day", day=day, month=month), days))
-        yield apply_edits(text, edits), replaced
+    days: list[_Shown] = [(_day(text, each.dates[0].start, code, place), each.dates[-1].end, each) for place, each in enumerate(lists)]
+    others: list[_Shown] = [(_other(text, date, code, place), date.end, date) for place, date in enumerate(dates)]
+    for shown in filter(None, (days, others)):
+        edits = [Edit(start, end, text[start:end], new) for (start, new, _), end, _ in shown]
+        yield Substitute(apply_edits(text, edits), [(other, date) for (_, _, other), _, date in shown], languages[1])
 
 
 def _lists(text: str, code: str) -> Iterator[DateList]:
@@ -213,60 +201,51 @@ def _lists(text: str, code: str) -> Iterator[DateList]:
         run, word = [date] if date is not None and date.kind == "day" else [], ""
 
 
-def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
+def _other(text: str, date: Date, code: str, place: int) -> tuple[int, str, Date]:
     """For a date, the `place`-th one that is replaced in `text`: the offset where the replaced characters begin, the substitute as it is
     written there, and the substitute as a Date.
     """
     if date.is_range:
-        return _other_range(text, date, code, place, attempt)
-    number = place + attempt
-    day, month = _DAYS[number % len(_DAYS)]
-    start, new, other = date.start, _day(day, month, code, is_long=attempt != 1), Date(0, 0, "", "day", day=day, month=month)
+        return _other_range(text, date, code, place)
+    if date.kind == "day":
+        return _day(text, date.start, code, place)
     if date.kind == "decade":
-        other = Date(0, 0, "", "decade", year=_DECADE - 10 * number)
-        new = written_date(other, code)
-    elif date.kind == "month":
-        other = Date(0, 0, "", "month", month=_MONTHS[number % len(_MONTHS)])
-        new = month_name(other.month, code)
-    by, other_word = DATE_WORDS[code].read_by
-    before = re.search(rf"\b{by} $", text[:start], re.IGNORECASE) if by and attempt == _ATTEMPTS - 1 else None
-    if before is not None:
-        start, new = before.start(), f"{other_word} {new}"
-    return start, _as_at(text, start, new), other
+        other = Date(0, 0, "", "decade", year=_DECADE - 10 * place)
+        return date.start, _as_at(text, date.start, written_date(other, code)), other
+    month = _MONTHS[place % len(_MONTHS)]
+    return date.start, _as_at(text, date.start, month_name(month, code)), Date(0, 0, "", "month", month=month)
 
 
-def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
+def _other_range(text: str, date: Date, code: str, place: int) -> tuple[int, str, Date]:
     """The same for a range."""
-    words, (day, month) = DATE_WORDS[code], _DAYS[(place + attempt) % len(_DAYS)]
+    words = DATE_WORDS[code]
     before = words.before.search(text[max(date.start - _LONGEST_BEFORE, 0) : date.start])
     start = date.start - len(before.group()) if before and (before["range"] or before["between"]) else date.start
-    if attempt == 0 and date.separator not in ("and", "or") and (not before or before["range"]):
+    if date.separator not in ("and", "or") and (not before or before["range"]):
         return start, _as_at(text, start, words.every_day), _EVERY_DAY
-    if attempt == _ATTEMPTS - 1 and date.kind == "day":
-        new = _day(day, month, code, is_long=True)
-        return date.start, _as_at(text, date.start, new if before else words.on + new), Date(0, 0, "", "day", day=day, month=month)
     if date.kind == "day":
-        other = Date(0, 0, "", "day", day=day + 1, month=month, first=(day, month, 0))
-        first, last = (_day(each, month, code, is_long=True) for each in (day, day + 1))
-    else:
-        begin, end = (date.first[2], date.weekday) if date.kind == "weekdays" else (1, 5)
-        other = Date(0, 0, "", "weekdays", weekday=end, first=(0, 0, begin))
-        first, last = written_date(other, code, "|").split("|")
-    opening, between = (words.since, words.to_day) if date.kind == "day" else (words.of_names, words.to_name)
+        return _day(text, date.start, code, place, "" if before else words.on)
+    begin, end = (date.first[2], date.weekday) if date.kind == "weekdays" else (1, 5)
+    other = Date(0, 0, "", "weekdays", weekday=end, first=(0, 0, begin))
+    first, last = written_date(other, code, "|").split("|")
+    opening, between = "", words.to_name
     if before and before["between"]:
         opening, between = words.between
     elif date.separator in ("and", "or"):
-        start, opening, between = date.start, "", words.between[1]
-    elif before and not before["range"]:
-        opening = ""
+        start, between = date.start, words.between[1]
     return start, _as_at(text, start, f"{opening}{first}{between}{last}"), other
 
 
-def _day(day: int, month: int, code: str, *, is_long: bool) -> str:
-    """A day as models read it well."""
-    if not is_long or not DATE_WORDS[code].long_day:
-        return written_date(Date(0, 0, "", "day", day=day, month=month), code)
-    return DATE_WORDS[code].long_day.format(day={1: "1st", 2: "2nd", 3: "3rd"}.get(day, f"{day}th"), month=month_name(month, code))
+def _day(text: str, start: int, code: str, place: int, before: str = "") -> tuple[int, str, Date]:
+    """A day in the place of what begins at `start`, as models read it well, with what is `before` it."""
+    (day, month), long = _DAYS[place % len(_DAYS)], DATE_WORDS[code].long_day
+    other = Date(0, 0, "", "day", day=day, month=month)
+    new = (
+        long.format(day="3rd" if day == 3 else "1st" if day == 1 else f"{day}th", month=month_name(month, code))
+        if long
+        else written_date(other, code)
+    )
+    return start, _as_at(text, start, before + new), other
 
 
 def _as_at(text: str, start: int, new: str) -> str:

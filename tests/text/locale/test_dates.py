@@ -60,33 +60,29 @@ def _read(text: str, languages: tuple[str, str]) -> list[str]:
 
 
 def test_dates_are_read_as_others_that_models_know() -> None:
-    assert _read("Come by 12 April 2028.", EN_DE)[:2] == ["Come by the 3rd of May.", "Come by July 1."]
-    assert _read("Closed until April 2028.", EN_DE)[:2] == ["Closed until June.", "Closed until October."]
-    assert _read("We are closed 3\u20135 June.", EN_DE) == [
-        "We are closed every day.",
-        "We are closed from the 1st of July to the 2nd of July.",
-        "We are closed on the 4th of October.",
-    ]
-    assert _read("Ge\u00f6ffnet von Mo\u2013Fr.", DE_EN)[0] == "Ge\u00f6ffnet jeden Tag."
-    assert _read("On May 4, June 5 and July 6 it rained.", EN_DE)[:2] == ["On the 3rd of May it rained.", "On July 1 it rained."]
+    assert _read("Come by 12 April 2028.", EN_DE) == ["Come by the 3rd of May."]
+    assert _read("Closed until April 2028.", EN_DE) == ["Closed until June."]
+    assert _read("We are closed 3\u20135 June.", EN_DE) == ["We are closed every day."]
+    assert _read("Ge\u00f6ffnet von Mo\u2013Fr.", DE_EN) == ["Ge\u00f6ffnet jeden Tag."]
+    assert _read("On May 4, June 5 and July 6 it rained.", EN_DE)[0] == "On the 3rd of May it rained."
     assert _read("Am 4. Mai, am 5. Juni oder am 6. Juli.", DE_EN)[0] == "Am 3. Mai."
-    assert _read("Between 3 and 5 June we rest.", EN_DE)[0] == "Between the 3rd of May and the 4th of May we rest."
+    assert _read("It rains on 3 and 5 June.", EN_DE) == ["It rains on the 3rd of May."]
 
 
 @pytest.mark.parametrize(
-    ("text", "attempt", "output", "expected"),
+    ("text", "output", "expected"),
     [
-        ("Come by 12 April 2028.", 0, "Komm bis zum 3. Mai.", "Komm bis zum 12. April 2028."),
-        ("Closed until April 2028.", 0, "Bis Juni zu.", "Bis April 2028 zu."),
-        ("We are closed 3\u20135 June.", 0, "Wir haben jeden Tag zu.", "Wir haben vom 3. bis 5. Juni zu."),
-        ("Mon-Fri we are closed.", 0, "Jeden Tag haben wir zu.", "Von Montag bis Freitag haben wir zu."),
-        ("We are closed 3\u20135 June.", 1, "Vom 1. Juli bis zum 2. Juli.", "Vom 3. bis zum 5. Juni."),
-        ("Come by 12 April 2028.", 0, "Komm bis Mai.", None),
-        ("Come by 12 April 2028.", 0, "Komm im Mai am 3. Mai.", None),
+        ("Come by 12 April 2028.", "Komm bis zum 3. Mai.", "Komm bis zum 12. April 2028."),
+        ("Closed until April 2028.", "Bis Juni zu.", "Bis April 2028 zu."),
+        ("We are closed 3\u20135 June.", "Wir haben jeden Tag zu.", "Wir haben vom 3. bis 5. Juni zu."),
+        ("Mon-Fri we are closed.", "Jeden Tag haben wir zu.", "Von Montag bis Freitag haben wir zu."),
+        ("It rains on 3 and 5 June.", "Am 3. Mai regnet es.", "Am 3. und 5. Juni regnet es."),
+        ("Come by 12 April 2028.", "Komm bis Mai.", None),
+        ("Come by 12 April 2028.", "Komm im Mai am 3. Mai.", None),
     ],
 )
-def test_the_dates_are_written_in_the_place_of_the_others(text: str, attempt: int, output: str, expected: str | None) -> None:
-    assert list(substitutes(text, find_dates(text, "en"), EN_DE))[attempt].restored(output) == expected
+def test_the_dates_are_written_in_the_place_of_the_others(text: str, output: str, expected: str | None) -> None:
+    assert next(substitutes(text, find_dates(text, "en"), EN_DE)).restored(output) == expected
 
 
 @pytest.mark.parametrize(
