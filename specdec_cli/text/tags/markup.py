@@ -25,7 +25,8 @@ _ITEMS = re.compile(
 )
 """Items with only white space between them."""
 _SIGN = re.compile(r"<[\w!]|\[\^|&nbsp;")
-_SPACE_AND_TAGS, _TAGS_AND_SPACE = re.compile(r"\s(?:</?\w[^<>]*>)+$"), re.compile(r"(?:</?\w[^<>]*>)+\s")
+_SPACE_AND_TAGS = re.compile(r"\s(?:</?\w[^<>]*>)+$")
+_TAGS_AND_SPACE = re.compile(r"(?:</?\w[^<>]*>)+\s")
 _MARKUP = re.compile(r"</?\w[^<>]*>|\s+")
 _LONGEST_TAGS = 256
 _STOPS = ".,;:!?)]\u2026\u201d\u00bb"
