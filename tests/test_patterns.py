@@ -26,7 +26,7 @@ SENTENCE = 1500
 """Characters of a sentence that the models read: longer ones are cut at the longest source, of 512 tokens at most."""
 BOUNDED = {
     "specdec_cli.text.segment.layout:_TAIL": (layout._MAX_MARK_LENGTH, "searches the last characters of a line"),
-    "specdec_cli.text.tags.markup:_TAGS_BEFORE": (256, "searches a window of _LONGEST_TAGS characters"),
+    "specdec_cli.text.tags.markup:_SPACE_AND_TAGS": (256, "searches a window of _LONGEST_TAGS characters"),
     "specdec_cli.text.segment.code:_CODE": (MAX_CODE_LENGTH, "longer lines are no code"),
     "specdec_cli.text.protect.characters:lacking_spans": (500, "in longer texts, signs are found without their words"),
     "specdec_cli.text.apart:_MENUS": (SENTENCE, "searches a sentence, if it has a > between spaces"),

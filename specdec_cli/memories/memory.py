@@ -28,9 +28,12 @@ RULE_FILES = (
     "text/tags",
     "text/edits.py",
     "text/marks.py",
+    "text/quotations.py",
     "text/view.py",
 )
-"""Folders and files of the code that reads files, takes sentences out of them, and makes the features of these."""
+"""Folders and files of the code, and its data, that reads files, takes sentences out of them, and makes the features of these."""
+
+_SUFFIXES = (".py", ".toml", ".json")
 
 
 @cache
@@ -39,7 +42,7 @@ def rules_version() -> str:
     digest = sha256(__version__.encode())
     for part in RULE_FILES:
         path = Path(__file__).parents[1] / part
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+        for file in sorted(each for each in path.rglob("*.*") if each.suffix in _SUFFIXES) if path.is_dir() else [path]:
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
