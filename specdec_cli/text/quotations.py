@@ -60,13 +60,13 @@ class Quotation(NamedTuple):
             yield self.end - 1, False, depth
 
 
-@once
 def unquoted(text: str) -> str:
     """Return `text` without its quotations, or all of it if there are no words outside of these."""
     outside = " ".join(split_at(text, (each[:2] for each in quotations(text)))[::2])
     return outside if LETTER.search(outside) else text
 
 
+@once
 def quotations(text: str) -> tuple[Quotation, ...]:
     """The quotations of a text, in order, outside its protected spans.
 
