@@ -75,7 +75,7 @@ class RecordedDrafter:
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> RecordedState:
-        """Call the wrapped drafter's `begin`; return its state with the prepared drafts of the rows' sources.
+        """Begin the sentences with the wrapped drafter, and return its state together with the drafts that were prepared for the sources.
 
         Raises KeyError if no drafts were prepared for one of the sources.
         """

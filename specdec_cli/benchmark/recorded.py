@@ -34,7 +34,9 @@ def recorded_drafts(output: Sequence[int], accepted: Sequence[int], block_size: 
 
 
 def prepare_drafts(tokenizer: Tokenizer, geometry: Geometry, sources: Sequence[str], outputs: Sequence[Sequence[int]]) -> Drafts:
-    """Drafts for `sources` with the greedy `outputs` (ids), such that every output takes the `rounds` of `geometry`."""
+    """Make drafts for each of `sources`, of which `outputs` are the ids of greedy decoding. The number of tokens that are accepted in each
+    round is chosen so that decoding takes as many rounds as `geometry` says.
+    """
     ids = (tuple(tokenizer.add_special_tokens(tokenizer.encode(source))) for source in sources)
     accepted, size = accepted_tokens(geometry, len(sources)), geometry.shape.vocabulary_size
     return {

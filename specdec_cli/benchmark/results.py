@@ -203,7 +203,7 @@ def _over(count: float | None, total: float) -> float | None:
 
 
 def _block_size_cell(result: Measured) -> str:
-    """The block size as shown in tables: the mean over rounds with a draft if the engine adapts it and reports it, else the value set."""
+    """The block size that tables show: its mean over the rounds with a draft if the engine reports that, otherwise the one that was set."""
     if result.numbers["drafted"] is None:
         return str(result.settings.get("block_size") or result.row.options.block_size or NOTHING)
     return show(result.numbers["block_size"], ",.1f")

@@ -17,11 +17,11 @@ import typer
 from specdec_cli.cluster.jobs import SHARD_LINES
 from specdec_cli.cluster.run import RETRIES
 from specdec_cli.cluster.session import LOCAL
+from specdec_cli.console.code_files import marked
 from specdec_cli.console.input_output import Input, Outputs, open_outputs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
 from specdec_cli.devices import by_device
-from specdec_cli.documents.code_files import marked
 from specdec_cli.documents.formats import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.documents.unread import unstructured
 from specdec_cli.errors import UsageError

@@ -26,7 +26,7 @@ _DATA = re.compile(
     r"|(?=.*\b(?:[b-df-hj-np-tv-z]{2,}|\d+)\b)[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?: [a-z][a-z0-9]*(?:-[a-z0-9]+)+)*",
     re.ASCII,
 )
-"""Values of programs, keys such as app.title, and names such as btn-primary."""
+"""Texts that are data: values such as true and null, keys such as app.title, and names of styles such as btn-primary."""
 
 
 def is_decoded(text: str) -> bool:

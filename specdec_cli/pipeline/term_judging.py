@@ -158,8 +158,11 @@ def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokeni
 def misfits(
     ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer, *, german: bool = False
 ) -> Iterator[tuple[int, re.Pattern[str]]]:
-    """Yield indices in `ids`, an output without EOS, with the pattern of what the verifier itself writes there if a target does not fit: an
-    ending where a target ends (Apparats), and a word in small letters, such as a verb, where a `german` noun begins.
+    """Yield places in `ids`, an output without EOS, at which the verifier is asked for its own next token. Each place is an index in `ids`
+    and a pattern; if the text that the verifier writes there matches it, the target does not fit.
+
+    At the end of a target, the pattern is that of an ending (Apparats). At the beginning of a `german` noun, it is that of a word in small
+    letters, such as a verb.
     """
     ends = tokenizer.ends(ids)
     for target, start, end in Phrases(term.target for term in terms).find(tokenizer.decode(ids)):

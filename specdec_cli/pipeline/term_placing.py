@@ -41,9 +41,10 @@ _MOST_CHARACTERS = 100_000
 
 
 def readings(source: str, matches: Sequence[Match]) -> Iterator[ReadText]:
-    """Yield `source` with its terms replaced by each kind of placeholder that it does not have; outputs get the targets for these.
+    """Yield `source` with placeholders in the place of its terms, once for each kind of placeholder that it does not have itself. What is
+    yielded also puts the targets in the place of the placeholders of an output.
 
-    The full stop that ends a target also is the one behind it.
+    If a target ends with a full stop and the output has one behind the placeholder, only one is written.
     """
 
     def stand_in(match: Match, name: str) -> StandIn:

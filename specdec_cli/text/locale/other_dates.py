@@ -45,7 +45,7 @@ _MAY_BE_DATE = re.compile(r"\d\s?[./-]\s?\d")
 _WEEKDAY = re.compile(r"(?:[^\W\d_]+\.?,? (?:(?:on )?the |de[mnrs] |am )?)?")
 """A weekday, with what is between it and the day."""
 _LONG_WORD = re.compile(r"[^\W\d_]{4}")
-"""What a text in capitals has that is no abbreviation."""
+"""Four letters in a row. A text in capitals without them consists of abbreviations."""
 _LATEST = 49
 """The last year of this century that is written with two digits."""
 _SPAN = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}|\d{1,2}/\d{1,2}/\d{4}|\d{4}-\d\d-\d\d")

@@ -1,5 +1,7 @@
-"""What a model reads in the place of something else: placeholders, which are short names and numbers, of protected spans, and what the
-rules of stand-ins.toml have for units, couples and the like.
+"""Stand-ins: what a model reads in the place of text that it would translate badly, and what is written for it in the output.
+
+Placeholders, which are short names and numbers, stand for protected spans. The rules of stand-ins.toml have stand-ins for units, years,
+couples and the like.
 """
 
 import re
@@ -150,19 +152,19 @@ class Rule:
 
 
 def _in_any_form(value: str) -> str:
-    """A pattern of a value of a source in an output, where its decimals and spaces may have another form."""
+    """A pattern that finds a value of a source in an output, which may write its decimal mark and spaces in another way."""
     return re.sub(r"[.,]", "[.,]", re.sub(r"\s", r"\\s?", value))
 
 
 @cache
 def read_rules() -> dict[str, Any]:
-    """The file of rules as it is, with the cases of each rule."""
+    """The content of stand-ins.toml, with the cases of each rule."""
     return tomllib.loads(Path(__file__).with_name("stand-ins.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def rules(source: str, target: str) -> tuple[Rule, ...]:
-    """The rules between two languages, which are given by their short codes, in the order in which they are tried."""
+    """The rules for translation from `source` into `target` (two-letter codes of languages), in the order in which they are tried."""
     known = read_rules()
     maps = {name: dict(pair.split(" = ") for pair in text.split(", ")) for name, text in known["maps"].items()}
 
@@ -180,7 +182,7 @@ def rules(source: str, target: str) -> tuple[Rule, ...]:
 
 
 def read_text(text: str, languages: tuple[str, str]) -> ReadText | None:
-    """The text as a model reads it by the rules between its languages; None if that is the text itself."""
+    """The text with the stand-ins of all rules for its `languages` (source, target); None if no rule applies."""
     able = [rule for rule in rules(*map(short_code, languages)) if any(word in text for word in rule.words)]
     shown, found = hidden(text, protected_spans(text)) if able else text, list[StandIn]()
     for rule in able:

@@ -47,5 +47,5 @@ def _last_gap(text: str, most: int) -> Gap | None:
 
 
 def _value_gaps(text: str) -> list[Gap]:
-    """The places after commas and semicolons without white space."""
+    """The offsets, each twice, of the places behind commas and semicolons that no white space follows, outside protected spans."""
     return gaps_outside_spans(text, (match.span() for match in _MARK.finditer(text)))

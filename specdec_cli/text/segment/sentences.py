@@ -148,17 +148,17 @@ def _segments(line: str, find_gaps: Callable[[str], Iterable[Gap]]) -> Segments:
 
 
 def sentence_gaps(text: str) -> list[Gap]:
-    """The white space between the sentences of a text, outside its protected spans."""
+    """The offsets (start, end) of the white space between the sentences of a text, in order; none is inside a protected span."""
     return gaps_outside_spans(text, _sentence_gaps(text))
 
 
 def clause_gaps(text: str) -> list[Gap]:
-    """The white space after the commas, colons, semicolons and dashes of a text, outside its protected spans."""
+    """The same for the white space after commas, colons, semicolons and dashes."""
     return gaps_outside_spans(text, (match.span() for match in _CLAUSE_GAP.finditer(text)))
 
 
 def word_gaps(text: str) -> list[Gap]:
-    """The white space of a text outside its protected spans."""
+    """The same for all white space."""
     return gaps_outside_spans(text, _all_word_gaps(text))
 
 

@@ -1,4 +1,4 @@
-"""What models read in the place of units, lengths of time, couples and keys, and what stands for it in the translation."""
+"""The rules of stand-ins.toml: what a model reads, and what is written in its output, for the cases of each rule."""
 
 import pytest
 

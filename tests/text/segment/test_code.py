@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.documents.code_files import code_of_file, marked
+from specdec_cli.console.code_files import code_of_file, marked
 from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.segment.code import code_lines

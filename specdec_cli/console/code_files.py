@@ -11,12 +11,12 @@ from specdec_cli.text.segment.code import code_lines
 _LARGEST_FILE = 2**23
 """Characters of a file that are held to find its code."""
 _CODE_SHARE, _SAMPLE = 10, 1000
-"""One in so many lines of a program, at least, has the form of code; this number of lines are looked at."""
+"""A file is read as a program if at least one in _CODE_SHARE of its first _SAMPLE lines has the form of code."""
 _NO_LANGUAGES = frozenset(
     ("text", "markdown", "md", "restructuredtext", "rst", "tex", "latex", "html", "xml", "json", "yaml", "toml", "ini")
 )
 _NO_LANGUAGES |= {"properties", "diff", "pot", "po", "http", "groff", "man", "org", "wikitext", "asciidoc", "bibtex", "output", "email"}
-"""Names by which Pygments knows text with markup, and data."""
+"""Names of lexers of Pygments for markup and data; their files are not read as programs."""
 
 
 def marked(lines: Iterable[Line]) -> Iterator[Line]:
